@@ -1,0 +1,75 @@
+"""Playing and replaying one episode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from terms.game import EpisodeRecord, Game
+from terms.protocol import coerce_action
+from terms.scenario import Scenario
+from terms.types import Action, Observation, Turn
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Anything with ``act``. Plain functions from an observation to an action serve as well.
+
+    An agent that keeps state or draws random numbers also has ``for_episode(seed)``, which returns a new agent for one
+    episode: that is what keeps episodes independent of batch, order and worker.
+    """
+
+    def act(self, observation: Observation) -> Action | Mapping[str, Any]:
+        """Return an action, or a mapping in the JSON form of section 1.5."""
+        ...
+
+
+AgentLike = Agent | Callable[[Observation], Action | Mapping[str, Any]]
+
+
+def agent_name(agent: AgentLike) -> str:
+    """Return the agent's own name if it has one, else the name of its function or class."""
+    name = getattr(agent, "name", None)
+    if isinstance(name, str):
+        return name
+    return getattr(agent, "__name__", type(agent).__name__)
+
+
+def play(scenario: Scenario, agent: AgentLike, *, side_info: Mapping[str, Any] | None = None) -> EpisodeRecord:
+    """Play one episode and return its record.
+
+    An agent's illegal or unreadable move is recorded; an exception the agent raises is a programmer's mistake and passes
+    through, with the scenario named.
+    """
+    start = getattr(agent, "for_episode", None)
+    player = start(scenario.agent_seed) if start else agent
+    act = player.act if isinstance(player, Agent) else player
+    game = Game(scenario)
+    while not game.is_over:
+        try:
+            reply = act(game.observe(side_info))
+        except Exception as error:
+            error.add_note(f"raised by agent {agent_name(agent)!r} in round {game.round} of {scenario.scenario_id}")
+            raise
+        game.step(coerce_action(reply))
+    return game.record(agent_name(agent))
+
+
+def replay(
+    scenario: Scenario, moves: Iterable[Action | Turn | Mapping[str, Any]], *, agent: str = "replay"
+) -> EpisodeRecord:
+    """Feed recorded agent moves to the kernel and return the episode they lead to.
+
+    ``moves`` are actions, recorded turns, or mappings with ``decision`` and ``price``. Moves that end too early or go on after
+    the end raise ``ValueError``, because the record would not be the one that was logged.
+    """
+    game = Game(scenario)
+    for move in moves:
+        game.step(coerce_action(_as_mapping(move) if isinstance(move, Turn) else move))
+    if not game.is_over:
+        raise ValueError(f"the moves end in round {game.round} of {scenario.scenario_id} while the talk is open")
+    return game.record(agent)
+
+
+def _as_mapping(turn: Turn) -> dict[str, Any]:
+    return {"decision": turn.decision, "price": turn.price, "message": turn.message, "belief": turn.belief}

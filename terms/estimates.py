@@ -1,0 +1,104 @@
+r"""Point estimates with 95 % intervals that respect repeats of a scenario.
+
+A metric is a linear combination of ratios, ``sum_j c_j (sum_i num_ij / sum_i den_ij)``. Its interval linearises each ratio,
+``e_i = sum_j c_j (num_ij - ratio_j den_ij) / sum_i den_ij``, adds ``e_i`` up within a scenario, and uses Student's t with one
+degree of freedom less than there are scenarios (Cochran, Sampling Techniques, 1977, section 6.10). A share of
+yes-or-no outcomes gets Wilson's interval instead (Wilson 1927), which stays honest at 0 and 1, with the number of
+episodes divided by the design effect when scenarios repeat. An empty denominator is undefined, never 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+Floats = NDArray[np.float64]
+LEVEL = 0.95
+_Z = float(ndtri(0.5 + LEVEL / 2))
+
+
+class Estimate(NamedTuple):
+    """A number with its interval; ``None`` is undefined. ``n`` counts the episodes in the denominator."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Ratio(NamedTuple):
+    """``coefficient * sum(numerator) / sum(denominator)`` over episodes; arrays of shape (episodes,)."""
+
+    numerator: Floats
+    denominator: Floats
+    coefficient: float = 1.0
+
+
+UNDEFINED = Estimate(None, None, None, 0)
+
+
+def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp]) -> Estimate:
+    """Estimate a linear combination of ratios; ``clusters`` numbers the scenario of each episode."""
+    counts = [int(np.count_nonzero(ratio.denominator)) for ratio in ratios]
+    totals = [float(ratio.denominator.sum()) for ratio in ratios]
+    if not ratios or min(counts) == 0 or any(total == 0 for total in totals):
+        return UNDEFINED._replace(n=sum(counts))
+    value, influence = 0.0, np.zeros(len(clusters))
+    for ratio, total in zip(ratios, totals, strict=True):
+        point = float(ratio.numerator.sum()) / total
+        value += ratio.coefficient * point
+        influence += ratio.coefficient * (ratio.numerator - point * ratio.denominator) / total
+    used = np.any([ratio.denominator != 0 for ratio in ratios], axis=0)
+    half = _half_width(influence[used], clusters[used])
+    if half is None:
+        return Estimate(value, None, None, sum(counts))
+    return Estimate(value, value - half, value + half, sum(counts))
+
+
+def estimate_share(successes: Floats, denominator: Floats, clusters: NDArray[np.intp]) -> Estimate:
+    """Estimate a share of 0/1 outcomes among the episodes with ``denominator`` 1."""
+    used = denominator != 0
+    n = int(np.count_nonzero(used))
+    if n == 0:
+        return UNDEFINED
+    hits, groups = successes[used], clusters[used]
+    share = float(hits.sum()) / n
+    low, high = _wilson(share, n / _design_effect(hits, share, groups))
+    return Estimate(share, low, high, n)
+
+
+def _cluster_sums(values: Floats, clusters: NDArray[np.intp]) -> Floats:
+    _, index = np.unique(clusters, return_inverse=True)
+    return np.bincount(index, weights=values)
+
+
+def _half_width(influence: Floats, clusters: NDArray[np.intp]) -> float | None:
+    sums = _cluster_sums(influence, clusters)
+    groups = len(sums)
+    if groups < 2:
+        return None
+    variance = groups / (groups - 1) * float(np.square(sums).sum())
+    return float(stdtrit(groups - 1, 0.5 + LEVEL / 2)) * math.sqrt(variance)
+
+
+def _design_effect(hits: Floats, share: float, clusters: NDArray[np.intp]) -> float:
+    n, groups = len(hits), len(np.unique(clusters))
+    if groups == n:
+        return 1.0
+    if share in (0.0, 1.0) or groups < 2:
+        return n / groups  # nothing to estimate it from: count each scenario once
+    variance = groups / (groups - 1) * float(np.square(_cluster_sums(hits - share, clusters)).sum()) / n**2
+    return max(1.0, variance / (share * (1 - share) / n))
+
+
+def _wilson(share: float, n: float) -> tuple[float, float]:
+    scale = 1 + _Z**2 / n
+    middle = (share + _Z**2 / (2 * n)) / scale
+    half = _Z * math.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / scale
+    # At 0 and 1 the bound equals the share exactly; rounding must not push it past.
+    return (0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half))

@@ -1,0 +1,326 @@
+"""One episode as a state machine: observe, move, be answered.
+
+Round k: the agent sees the standing counterpart price and moves; the counterpart answers an offer with clock k, and its
+counter-offer is shown as round k + 1. The counterpart's random numbers lie ready in the scenario's luck, so the
+state holds no generator and the same moves always lead to the same episode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from terms import kernel, protocol, voice
+from terms.cues import concession_share, draw_cue
+from terms.kernel import STANCES, kernel_params
+from terms.luck import CueDraw
+from terms.payoffs import utility
+from terms.scenario import Scenario
+from terms.types import (
+    Accept,
+    Action,
+    Belief,
+    Cue,
+    Decision,
+    Family,
+    Observation,
+    Offer,
+    Opener,
+    PrivateType,
+    Regime,
+    Reject,
+    ReplyFault,
+    Role,
+    Termination,
+    Turn,
+    Unusable,
+    Violation,
+    ViolationKind,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecord:
+    """Everything that happened in one episode; every metric is computed from this alone.
+
+    ``price`` and ``utility`` are of the deal (``None`` and 0.0 without one). ``fault`` and ``fault_detail`` tell why a
+    reply held no action. ``closing_cue`` and ``closing_message`` belong to a counterpart that accepted or walked away.
+    """
+
+    scenario_id: str
+    agent: str
+    regime: Regime
+    family: Family
+    agent_role: Role
+    opener: Opener
+    episode_seed: int
+    agent_type: PrivateType
+    counterpart_type: PrivateType
+    price_min: float
+    price_max: float
+    horizon: int
+    zopa: float
+    difficulty: float
+    difficulty_bin: int | None
+    product_name: str | None
+    turns: tuple[Turn, ...]
+    violations: tuple[Violation, ...]
+    termination: Termination
+    price: float | None
+    utility: float
+    fault: ReplyFault | None
+    fault_detail: str
+    closing_cue: Cue | None
+    closing_message: str
+
+    @property
+    def sign(self) -> int:
+        """``+1`` when the agent bought, ``-1`` when it sold."""
+        return 1 if self.agent_role is Role.BUYER else -1
+
+    @property
+    def rounds_played(self) -> int:
+        """Rounds in which the agent moved."""
+        return len(self.turns)
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether some price suited both sides."""
+        return self.zopa > 0
+
+    @property
+    def is_agreement(self) -> bool:
+        """Whether a deal was closed."""
+        return self.price is not None
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether the provider, not the agent, ended the trial; such a trial is counted but not scored."""
+        return self.termination is Termination.PROVIDER_FAILURE
+
+
+class Game:
+    """A running episode of ``scenario``."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.round = 1
+        self.termination: Termination | None = None
+        self._config = scenario.config
+        self._sign = scenario.sign
+        self._stance = STANCES.index(scenario.counterpart_type.stance)
+        self._channel = self._config.families[scenario.family].channel
+        self._params = kernel_params(
+            self._config, scenario.family, scenario.counterpart_type.stance, scenario.price_range
+        )
+        self._standing: float | None = None
+        self._cue: Cue | None = None
+        self._message = ""
+        self._offers: list[float] = []
+        self._turns: list[Turn] = []
+        self._violations: list[Violation] = []
+        self._deal: float | None = None
+        self._fault: ReplyFault | None = None
+        self._fault_detail = ""
+        self._closing: tuple[Cue | None, str] = (None, "")
+        if scenario.opener is Opener.COUNTERPART:
+            self._quote(self._opening_price(), 0, scenario.luck.opening_cue)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the episode has ended."""
+        return self.termination is not None
+
+    def observe(self, side_info: Mapping[str, Any] | None = None) -> Observation:
+        """Return what the agent sees now; ``side_info`` is added to the product context if there is one."""
+        scenario, config = self.scenario, self._config
+        info: dict[str, Any] = {"product": scenario.product.to_json_object()} if scenario.product else {}
+        own = scenario.agent_type.reservation_price
+        return Observation(
+            role=scenario.agent_role,
+            reservation_price=own,
+            round=self.round,
+            horizon=config.horizon,
+            opener=scenario.opener,
+            legal_decisions=protocol.legal_decisions(self._standing),
+            last_own_offer=self._offers[-1] if self._offers else None,
+            price_min=scenario.price_min,
+            price_max=scenario.price_max,
+            standing_price=self._standing,
+            message=self._message if config.show_messages else "",
+            cue=self._cue if config.show_cues else None,
+            accept_utility=None if self._standing is None else utility(self._standing, own, self._sign),
+            history=self._visible_history(),
+            side_info={**info, **side_info} if side_info else info,
+        )
+
+    def step(self, action: Action) -> None:
+        """Apply the agent's move and the counterpart's answer."""
+        if self.is_over:
+            raise ValueError(f"the episode ended with {self.termination}; no further move is possible")
+        match action:
+            case Offer():
+                self._take_offer(action)
+            case Accept():
+                self._take_accept(action)
+            case Reject():
+                self._add_turn(Decision.REJECT, None, action.message, action.belief)
+                self.termination = Termination.AGENT_REJECT
+            case Unusable():
+                self._take_unusable(action)
+
+    def record(self, agent: str) -> EpisodeRecord:
+        """Return the finished episode under the name of the ``agent`` that played it."""
+        if self.termination is None:
+            raise ValueError(f"the episode is still open in round {self.round}")
+        scenario = self.scenario
+        own = scenario.agent_type.reservation_price
+        return EpisodeRecord(
+            scenario_id=scenario.scenario_id,
+            agent=agent,
+            regime=scenario.regime,
+            family=scenario.family,
+            agent_role=scenario.agent_role,
+            opener=scenario.opener,
+            episode_seed=scenario.episode_seed,
+            agent_type=scenario.agent_type,
+            counterpart_type=scenario.counterpart_type,
+            price_min=scenario.price_min,
+            price_max=scenario.price_max,
+            horizon=self._config.horizon,
+            zopa=scenario.zopa,
+            difficulty=scenario.difficulty,
+            difficulty_bin=scenario.difficulty_bin,
+            product_name=scenario.product.name if scenario.product else None,
+            turns=tuple(self._turns),
+            violations=tuple(self._violations),
+            termination=self.termination,
+            price=self._deal,
+            utility=0.0 if self._deal is None else utility(self._deal, own, self._sign),
+            fault=self._fault,
+            fault_detail=self._fault_detail,
+            closing_cue=self._closing[0],
+            closing_message=self._closing[1],
+        )
+
+    def _visible_history(self) -> tuple[Turn, ...]:
+        config = self._config
+        past = tuple(self._turns[-config.history_window :]) if config.history_window else ()
+        if config.show_cues and config.show_messages:
+            return past
+        return tuple(
+            replace(
+                turn,
+                cue=turn.cue if config.show_cues else None,
+                counterpart_message=turn.counterpart_message if config.show_messages else "",
+            )
+            for turn in past
+        )
+
+    def _add_turn(self, decision: Decision | None, price: float | None, message: str, belief: Belief | None) -> None:
+        self._turns.append(Turn(self.round, self._standing, self._cue, self._message, decision, price, message, belief))
+
+    def _breach(self, kind: ViolationKind, value: float | None = None) -> None:
+        self._violations.append(Violation(kind, self.round, value))
+
+    def _take_unusable(self, action: Unusable) -> None:
+        self._add_turn(None, None, "", action.belief)
+        self._fault, self._fault_detail = action.fault, action.detail
+        if action.fault is ReplyFault.PROVIDER:
+            self.termination = Termination.PROVIDER_FAILURE
+            return
+        self._breach(ViolationKind.INVALID_ACTION)
+        self.termination = Termination.INVALID_ACTION
+
+    def _take_accept(self, action: Accept) -> None:
+        self._add_turn(Decision.ACCEPT, None, action.message, action.belief)
+        if self._standing is None:
+            self._breach(ViolationKind.INVALID_ACTION)
+            self._fault_detail = "Accept without a standing price"
+            self.termination = Termination.INVALID_ACTION
+            return
+        if utility(self._standing, self.scenario.agent_type.reservation_price, self._sign) < 0:
+            self._breach(ViolationKind.IRRATIONAL_ACCEPT, self._standing)
+        self._deal = self._standing
+        self.termination = Termination.AGENT_ACCEPT
+
+    def _take_offer(self, action: Offer) -> None:
+        price, scenario = float(action.price), self.scenario
+        self._add_turn(Decision.OFFER, price, action.message, action.belief)
+        for kind in protocol.offer_violations(
+            price,
+            reservation=scenario.agent_type.reservation_price,
+            previous=self._offers[-1] if self._offers else None,
+            sign=self._sign,
+            price_min=scenario.price_min,
+            price_max=scenario.price_max,
+        ):
+            self._breach(kind, price)
+            if kind is ViolationKind.OUT_OF_BOUNDS:
+                # An offer outside the action space cannot be executed, and clamping it would invent a move.
+                self._fault_detail = f"price={price} lies outside [{scenario.price_min}, {scenario.price_max}]"
+                self.termination = Termination.INVALID_ACTION
+        if not self.is_over:
+            self._answer(price)
+
+    def _answer(self, price: float) -> None:
+        k, horizon, params = self.round, self._config.horizon, self._params
+        features = kernel.history_features(self._offers, self._sign, params)
+        self._offers.append(price)
+        if k == horizon and not self._config.final_offer_answered:
+            self._run_out()
+            return
+        hidden, draw = self.scenario.counterpart_type, self.scenario.luck.responses[k - 1]
+        gain = kernel.favourability(price, hidden.reservation_price, self._sign, params.price_range)
+        if draw.accept < kernel.accept_prob(gain, hidden.urgency, k, features, params):
+            self._deal = price
+            self._close(Termination.COUNTERPART_ACCEPT, Decision.ACCEPT, price, draw.cue)
+        elif draw.walk < kernel.walk_prob(gain, k, params):
+            self._close(Termination.COUNTERPART_WALK, Decision.REJECT, None, draw.cue)
+        elif k == horizon:
+            self._run_out()
+        else:
+            self.round += 1
+            self._quote(self._next_price(features, draw.price), k, draw.cue)
+
+    def _run_out(self) -> None:
+        self._breach(ViolationKind.TURN_BUDGET)
+        self.termination = Termination.ROUND_LIMIT
+
+    def _close(self, termination: Termination, decision: Decision, price: float | None, draw: CueDraw) -> None:
+        cue = self._draw_cue(decision, 0.0, self.round, draw)
+        self._closing = (cue, voice.render(decision, price, cue, self.round))
+        self.termination = termination
+
+    def _quote(self, price: float, k: int, draw: CueDraw) -> None:
+        """Make ``price`` the standing counterpart price, with its cue and words; ``k`` is the clock of the answer."""
+        share = concession_share(price, self._standing, self.scenario.counterpart_type.reservation_price)
+        self._cue = self._draw_cue(Decision.OFFER, share, k, draw)
+        self._standing = price
+        self._message = voice.render(Decision.OFFER, price, self._cue, self.round)
+
+    def _draw_cue(self, decision: Decision, share: float, k: int, draw: CueDraw) -> Cue:
+        elapsed = math.sqrt(k / self._config.horizon)
+        return draw_cue(
+            decision, share, elapsed, self._stance, channel=self._channel, config=self._config.cues, draw=draw
+        )
+
+    def _next_price(self, features: kernel.Features, noise: float) -> float:
+        if self._standing is None:
+            return self._opening_price()
+        hidden, params = self.scenario.counterpart_type, self._params
+        rate = kernel.concession_rate(hidden.urgency, features, params)
+        return kernel.counter_offer(self._standing, hidden.reservation_price, rate, noise * params.noise_sd, self._sign)
+
+    def _opening_price(self) -> float:
+        scenario, params = self.scenario, self._params
+        return kernel.opening_price(
+            scenario.counterpart_type.reservation_price,
+            scenario.price_max if self._sign > 0 else scenario.price_min,
+            scenario.harshness,
+            kernel.opening_scale(scenario.counterpart_type.urgency, params),
+            scenario.luck.opening_noise * params.opening_sd,
+            self._sign,
+        )
