@@ -1,0 +1,1 @@
+"""Run folders: append-only logs, an exclusive lock, resume, results and verification."""
