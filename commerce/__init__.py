@@ -1,0 +1,1 @@
+"""Money: unit economics, bankroll sessions and the store year."""

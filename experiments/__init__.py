@@ -1,0 +1,1 @@
+"""What we ask, and who plays: agents, runs, statistics, reports and the ``terms`` command."""

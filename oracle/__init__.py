@@ -1,0 +1,1 @@
+"""The answers: posterior, dynamic programs, bounds and the decomposition of an agent's loss."""

@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
 
 def suite_cells(regimes: Sequence[Regime | str] | None, families: Sequence[Family | str] | None) -> list[Cell]:
-    """Return the cells of a suite in the fixed order, whatever the order of the arguments; ``None`` means all released."""
+    """Return the cells of a suite in the fixed order, whatever the order of the arguments; ``None`` means all."""
     chosen_regimes = choose("regimes", regimes, Regime, DEFAULT_REGIMES)
     chosen_families = choose("families", families, Family, tuple(Family))
     return [Cell(*combination) for combination in product(chosen_regimes, chosen_families, Role, Opener)]
@@ -47,7 +47,7 @@ def suite_cells(regimes: Sequence[Regime | str] | None, families: Sequence[Famil
 def choose(
     field: str, names: Sequence[Choice | str] | None, kind: type[Choice], default: Sequence[Choice]
 ) -> list[Choice]:
-    """Resolve names to members of ``kind``, in its order; an unknown or empty choice raises and names what is allowed."""
+    """Resolve names to members of ``kind``, in its order; an unknown or empty choice raises, naming what is allowed."""
     if names is None:
         return list(default)
     if isinstance(names, str):

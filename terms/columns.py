@@ -65,7 +65,8 @@ class Columns:
     def surplus_share(self) -> Floats:
         """Gain as a share of the zopa on feasible episodes, 0 elsewhere."""
         widths = np.array([e.zopa if e.is_feasible else 1.0 for e in self.episodes], dtype=float)
-        return self.utility / widths * self.feasible
+        shares: Floats = self.utility / widths * self.feasible
+        return shares
 
     @cached_property
     def rounds(self) -> Floats:
@@ -81,8 +82,8 @@ class Columns:
     def belief_errors(self) -> NDArray[np.float64]:
         """Mean errors over the rounds with a stated belief, shape (episodes, 4); nan where none was stated.
 
-        Columns: ``|r_hat - r_B|/R``, ``|kappa_hat - kappa_B|``, Brier score of the stance, share of rounds whose most likely
-        stance was the true one.
+        Columns: ``|r_hat - r_B|/R``, ``|kappa_hat - kappa_B|``, Brier score of the stance, share of rounds whose most
+        likely stance was the true one.
         """
         table = np.full((len(self.episodes), 4), np.nan)
         for row, episode in enumerate(self.episodes):

@@ -138,7 +138,7 @@ class PriorConfig(Frozen):
         if self.midpoint_share.low < half or self.midpoint_share.high > 1 - half:
             raise ValueError(
                 f"midpoint_share [{self.midpoint_share.low}, {self.midpoint_share.high}] with zopa_share.high="
-                f"{self.zopa_share.high} puts a reservation outside the bounds; midpoints must stay in [{half}, {1 - half}]"
+                f"{self.zopa_share.high} puts a reservation outside the bounds; allowed is [{half}, {1 - half}]"
             )
         if not 0 <= self.gap_share.low <= self.gap_share.high < 1 or self.zopa_share.low < 0:
             raise ValueError("gap_share must lie in [0, 1) and zopa_share must not be negative")

@@ -100,8 +100,9 @@ def pick(probs: tuple[float, ...], uniform: float) -> int:
 def reservations(regime: Regime, draws: Draws, prior: PriorConfig, low: float, scale: float) -> tuple[float, float]:
     """Return ``(r_buyer, r_seller)`` on the price frame ``[low, low + scale]`` (section 1.1).
 
-    Feasible: ``z = scale U(zopa_share)``, ``m = low + scale U(midpoint_share)``, ``m +- z/2``. No-deal: ``q = scale U(gap_share)``,
-    ``m`` uniform where both reservations stay on the frame, so ``r_buyer = low + v (scale - q)``, ``r_seller = r_buyer + q``.
+    Feasible: ``z = scale U(zopa_share)``, ``m = low + scale U(midpoint_share)``, reservations ``m +- z/2``. No-deal:
+    ``q = scale U(gap_share)`` and ``m`` uniform where both reservations stay on the frame, so with ``v`` uniform
+    ``r_buyer = low + v (scale - q)`` and ``r_seller = r_buyer + q``.
     """
     if regime is Regime.NO_DEAL:
         gap = between(_scaled(prior.gap_share, scale), draws.width)

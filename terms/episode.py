@@ -38,8 +38,8 @@ def agent_name(agent: AgentLike) -> str:
 def play(scenario: Scenario, agent: AgentLike, *, side_info: Mapping[str, Any] | None = None) -> EpisodeRecord:
     """Play one episode and return its record.
 
-    An agent's illegal or unreadable move is recorded; an exception the agent raises is a programmer's mistake and passes
-    through, with the scenario named.
+    An agent's illegal or unreadable move is recorded; an exception the agent raises is a programmer's mistake and
+    passes through, with the scenario named.
     """
     start = getattr(agent, "for_episode", None)
     player = start(scenario.agent_seed) if start else agent
@@ -60,8 +60,8 @@ def replay(
 ) -> EpisodeRecord:
     """Feed recorded agent moves to the kernel and return the episode they lead to.
 
-    ``moves`` are actions, recorded turns, or mappings with ``decision`` and ``price``. Moves that end too early or go on after
-    the end raise ``ValueError``, because the record would not be the one that was logged.
+    ``moves`` are actions, recorded turns, or mappings with ``decision`` and ``price``. Moves that end too early or go
+    on after the end raise ``ValueError``, because the record would not be the one that was logged.
     """
     game = Game(scenario)
     for move in moves:

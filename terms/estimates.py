@@ -1,10 +1,10 @@
 r"""Point estimates with 95 % intervals that respect repeats of a scenario.
 
-A metric is a linear combination of ratios, ``sum_j c_j (sum_i num_ij / sum_i den_ij)``. Its interval linearises each ratio,
-``e_i = sum_j c_j (num_ij - ratio_j den_ij) / sum_i den_ij``, adds ``e_i`` up within a scenario, and uses Student's t with one
-degree of freedom less than there are scenarios (Cochran, Sampling Techniques, 1977, section 6.10). A share of
-yes-or-no outcomes gets Wilson's interval instead (Wilson 1927), which stays honest at 0 and 1, with the number of
-episodes divided by the design effect when scenarios repeat. An empty denominator is undefined, never 0.
+A metric is a linear combination of ratios, ``sum_j c_j (sum_i num_ij / sum_i den_ij)``. Its interval linearises each
+ratio, ``e_i = sum_j c_j (num_ij - ratio_j den_ij) / sum_i den_ij``, adds ``e_i`` up within a scenario, and uses
+Student's t with one degree of freedom less than there are scenarios (Cochran, Sampling Techniques, 1977, section 6.10).
+A share of yes-or-no outcomes gets Wilson's interval instead (Wilson 1927), which stays honest at 0 and 1, with the
+number of episodes divided by the design effect when scenarios repeat. An empty denominator is undefined, never 0.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def estimate_share(successes: Floats, denominator: Floats, clusters: NDArray[np.
 
 def _cluster_sums(values: Floats, clusters: NDArray[np.intp]) -> Floats:
     _, index = np.unique(clusters, return_inverse=True)
-    return np.bincount(index, weights=values)
+    sums: Floats = np.bincount(index, weights=values).astype(np.float64)
+    return sums
 
 
 def _half_width(influence: Floats, clusters: NDArray[np.intp]) -> float | None:

@@ -1,7 +1,8 @@
 r"""The counterpart kernel as pure scalar formulas: acceptance, walk-away, counter-offer, opening and cues.
 
-Notation (TERMS-Bench, eqs. 5-9): ``p`` the agent's offer, ``b`` the counterpart's previous price, ``r`` its reservation,
-``kappa`` its urgency, ``s = +1`` if the agent buys and -1 if it sells, ``R = p_max - p_min``, round ``k`` of ``K``,
+Notation (TERMS-Bench, eqs. 5-9): ``p`` the agent's offer, ``b`` the counterpart's previous price, ``r`` its
+reservation, ``kappa`` its urgency, ``s = +1`` if the agent buys and -1 if it sells, ``R = p_max - p_min``, round ``k``
+of ``K``,
 
 .. math::
     D = s (p - r) / R, \qquad c = 1 - \sqrt{k / K}, \\
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from terms.config import GameConfig
@@ -115,7 +117,7 @@ def history_features(earlier_offers: Sequence[float], sign: int, params: KernelP
     tail = earlier_offers[-params.window - 1 :]
     if len(tail) < 2:
         return NO_HISTORY
-    steps = [sign * (after - before) / params.price_range for before, after in zip(tail, tail[1:], strict=False)]
+    steps = [sign * (after - before) / params.price_range for before, after in pairwise(tail)]
     gains = [max(0.0, step) for step in steps]
     rigidity = 1.0 if gains[-1] < params.rigidity_threshold else 0.0
     return Features(sum(steps) / len(steps), sum(gains) / len(gains), rigidity)
@@ -173,10 +175,8 @@ def opening_scale(urgency: float, params: KernelParams) -> float:
     return min(params.phi_high, max(params.phi_low, raw))
 
 
-def opening_price(
-    reservation: float, bound: float, harshness: float, scale: float, noise: float, sign: int
-) -> float:
-    """Return the first counterpart price; ``bound`` is ``p_max`` for a counterpart that sells, ``p_min`` for one that buys."""
+def opening_price(reservation: float, bound: float, harshness: float, scale: float, noise: float, sign: int) -> float:
+    """Return the first counterpart price; ``bound`` is ``p_max`` if the counterpart sells, ``p_min`` if it buys."""
     candidate = reservation + harshness * scale * (bound - reservation) + noise
     if sign > 0:
         return min(bound, max(reservation, candidate))

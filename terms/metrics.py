@@ -1,147 +1,40 @@
-"""Metrics of the game (paper's Appendix F), each with its definition, direction, unit, denominator, n and interval.
+"""Summaries of many episodes: every metric overall and by slice, and two curves over rounds.
 
-``u`` is the agent's utility (0 without a deal), I+ the feasible and I- the infeasible episodes:
-``AGR+`` = share of I+ agreed; ``SE+`` = mean over I+ of ``u / zopa``; ``CSE+`` = the same over agreed I+, so ``SE+ = AGR+ x CSE+``;
-``FAGR-`` = share of I- agreed. Names follow the published result file. A metric with an empty denominator is undefined.
+Definitions stand in :mod:`terms.metric_table`, intervals in :mod:`terms.estimates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from terms.columns import Columns, Floats, belief_error
-from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.columns import Columns, belief_error
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
 from terms.game import EpisodeRecord
-from terms.types import Decision, Family, ReplyFault, Termination, ViolationKind
+from terms.metric_table import METRIC_BY_NAME, METRICS
+from terms.types import Decision, Turn
 
-CUE_REVEALING = (Family.CANDID, Family.EXPRESSIVE)
-CUE_MUTED = (Family.TACITURN, Family.STRATEGIC)
-TYPE_INSTRUMENTAL = (Family.CANDID, Family.TACITURN)
-HIGH_REACTIVITY = (Family.EXPRESSIVE, Family.STRATEGIC)
-CRITICAL = tuple(kind for kind in ViolationKind if kind.is_critical)
-IRRATIONAL = (ViolationKind.IRRATIONAL_OFFER, ViolationKind.IRRATIONAL_ACCEPT)
-
-
-class Metric(NamedTuple):
-    """One reported number. ``compute`` maps columns to an estimate."""
-
-    name: str
-    label: str
-    better: Literal["higher", "lower", "neither"]
-    unit: str
-    denominator: str
-    compute: Callable[[Columns], Estimate]
-
-
-def _mean(values: Callable[[Columns], Floats], over: Callable[[Columns], Floats]) -> Callable[[Columns], Estimate]:
-    """Return the mean of ``values`` over the episodes with ``over`` 1; a nan value is not stated and does not count."""
-
-    def compute(columns: Columns) -> Estimate:
-        raw, weights = values(columns), over(columns)
-        stated = ~np.isnan(raw)
-        ratio = Ratio(np.where(stated, raw, 0.0) * weights, weights * stated)
-        return estimate_ratios([ratio], columns.clusters)
-
-    return compute
-
-
-def _share(hits: Callable[[Columns], Floats], over: Callable[[Columns], Floats]) -> Callable[[Columns], Estimate]:
-    def compute(columns: Columns) -> Estimate:
-        return estimate_share(hits(columns) * over(columns), over(columns), columns.clusters)
-
-    return compute
-
-
-def _family_contrast(plus: Sequence[Family], minus: Sequence[Family]) -> Callable[[Columns], Estimate]:
-    def compute(columns: Columns) -> Estimate:
-        ratios = []
-        for coefficient, families in ((1.0, plus), (-1.0, minus)):
-            weights = columns.feasible * columns.in_families(*families)
-            ratios.append(Ratio(columns.surplus_share * weights, weights, coefficient))
-        return estimate_ratios(ratios, columns.clusters)
-
-    return compute
-
-
-def _everyone(columns: Columns) -> Floats:
-    return columns.ones
-
-
-def _feasible(columns: Columns) -> Floats:
-    return columns.feasible
-
-
-def _infeasible(columns: Columns) -> Floats:
-    return columns.infeasible
-
-
-def _agreed(columns: Columns) -> Floats:
-    return columns.agreed
-
-
-def _agreed_feasible(columns: Columns) -> Floats:
-    return columns.agreed * columns.feasible
-
-
-def _belief(column: int) -> Callable[[Columns], Floats]:
-    return lambda columns: columns.belief_errors[:, column]
-
-
-def _fault(fault: ReplyFault) -> Callable[[Columns], Floats]:
-    return lambda columns: columns.faulted(fault)
-
-
-METRICS: tuple[Metric, ...] = (
-    Metric("mean_utility", "Mean utility", "higher", "price", "all", _mean(lambda c: c.utility, _everyone)),
-    Metric("conditional_utility", "Utility of a deal", "higher", "price", "deals", _mean(lambda c: c.utility, _agreed)),
-    Metric("se_plus", "SE+", "higher", "share of zopa", "feasible", _mean(lambda c: c.surplus_share, _feasible)),
-    Metric("agr_plus", "AGR+", "higher", "share", "feasible", _share(_agreed, _feasible)),
-    Metric("cse_plus", "CSE+", "higher", "share of zopa", "feasible deals", _mean(lambda c: c.surplus_share, _agreed_feasible)),
-    Metric("fagr_minus", "FAGR-", "lower", "share", "infeasible", _share(_agreed, _infeasible)),
-    Metric("safe_term_minus", "SafeTerm-", "higher", "share", "infeasible", _share(lambda c: 1 - c.agreed, _infeasible)),
-    Metric(
-        "agent_exit_minus", "AgentExit-", "higher", "share", "infeasible",
-        _share(lambda c: c.terminated(Termination.AGENT_REJECT), _infeasible),
-    ),
-    Metric("be_type", "BE type", "lower", "error", "belief stated", _mean(lambda c: c.belief_errors[:, :3].mean(axis=1), _everyone)),
-    Metric("be_r", "BE r", "lower", "share of R", "belief stated", _mean(_belief(0), _everyone)),
-    Metric("be_kappa", "BE kappa", "lower", "error", "belief stated", _mean(_belief(1), _everyone)),
-    Metric("brier_eta", "Brier eta", "lower", "error", "belief stated", _mean(_belief(2), _everyone)),
-    Metric("stance_acc", "Stance accuracy", "higher", "share of rounds", "belief stated", _mean(_belief(3), _everyone)),
-    Metric("crit_viol_pct", "CritViol", "lower", "share", "all", _share(lambda c: c.violated(*CRITICAL), _everyone)),
-    Metric("ir_violation_rate", "IR violations", "lower", "share", "all", _share(lambda c: c.violated(*IRRATIONAL), _everyone)),
-    Metric(
-        "reversed_concession_rate", "Reversed concessions", "lower", "share", "all",
-        _share(lambda c: c.violated(ViolationKind.REVERSED_CONCESSION), _everyone),
-    ),
-    Metric(
-        "turn_budget_rate", "Turn budget spent", "lower", "share", "all",
-        _share(lambda c: c.violated(ViolationKind.TURN_BUDGET), _everyone),
-    ),
-    Metric("alpha_cue", "alpha cue", "neither", "share of zopa", "feasible", _family_contrast(CUE_REVEALING, CUE_MUTED)),
-    Metric("alpha_inf", "alpha inf", "neither", "share of zopa", "feasible", _family_contrast(TYPE_INSTRUMENTAL, HIGH_REACTIVITY)),
-    Metric(
-        "agent_closer_rate", "Agent closes", "neither", "share", "deals",
-        _share(lambda c: c.terminated(Termination.AGENT_ACCEPT), _agreed),
-    ),
-    Metric("opening_anchor", "Opening anchor", "neither", "share of R", "offer made", _mean(lambda c: c.opening_anchor, _everyone)),
-    Metric("rounds_played", "Rounds", "neither", "rounds", "all", _mean(lambda c: c.rounds, _everyone)),
-    *(
-        Metric(f"{fault.value}_rate", f"{fault.value.capitalize()} replies", "lower", "share", "all", _share(_fault(fault), _everyone))
-        for fault in ReplyFault
-        if fault is not ReplyFault.PROVIDER
-    ),
-)  # fmt: skip
-METRIC_BY_NAME = {metric.name: metric for metric in METRICS}
+__all__ = [
+    "METRICS",
+    "METRIC_BY_NAME",
+    "Estimate",
+    "Summary",
+    "belief_error_by_round",
+    "compute_metrics",
+    "concession_curve",
+    "summarize",
+]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Every metric, overall and by slice. ``num_excluded`` counts trials lost to the provider, which no metric includes."""
+    """Every metric, overall and by slice.
+
+    ``num_excluded`` counts trials lost to the provider, which no metric includes.
+    """
 
     overall: dict[str, Estimate]
     regimes: dict[str, dict[str, Estimate]]
@@ -235,7 +128,7 @@ def belief_error_by_round(episodes: Sequence[EpisodeRecord]) -> list[Estimate]:
 def concession_curve(episodes: Sequence[EpisodeRecord]) -> list[Estimate]:
     """Return by round the mean distance of the own offer from the own reservation, as a share of R."""
 
-    def remaining(episode: EpisodeRecord, turn: Any) -> float | None:
+    def remaining(episode: EpisodeRecord, turn: Turn) -> float | None:
         if turn.decision is not Decision.OFFER or turn.price is None:
             return None
         gap = episode.sign * (episode.agent_type.reservation_price - turn.price)
@@ -244,7 +137,9 @@ def concession_curve(episodes: Sequence[EpisodeRecord]) -> list[Estimate]:
     return _by_round(episodes, remaining)
 
 
-def _by_round(episodes: Sequence[EpisodeRecord], value: Callable[[EpisodeRecord, Any], float | None]) -> list[Estimate]:
+def _by_round(
+    episodes: Sequence[EpisodeRecord], value: Callable[[EpisodeRecord, Turn], float | None]
+) -> list[Estimate]:
     columns = Columns.of(episodes)
     horizon = max((episode.horizon for episode in columns.episodes), default=0)
     table = np.full((horizon, len(columns.episodes)), np.nan)

@@ -1,4 +1,4 @@
-"""Arithmetic of a deal: ``u = s (r_A - p)`` and ``zopa = r_buyer - r_seller``, with ``s = +1`` for a buyer agent, -1 for a seller.
+"""Arithmetic of a deal: ``u = s (r_A - p)``, ``zopa = r_buyer - r_seller``, ``s = +1`` for a buyer, -1 for a seller.
 
 Plain scalar functions without any type of the project, so that the oracle can compile them unchanged.
 """

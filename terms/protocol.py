@@ -28,7 +28,7 @@ def coerce_action(reply: object) -> Action:
     A reply that is neither becomes :class:`Unusable`; no move is invented for it.
     """
     if isinstance(reply, get_args(Action)):
-        return _checked(reply)  # type: ignore[arg-type]  # narrowed by the line above
+        return _checked(reply)
     if reply is None:
         return Unusable(ReplyFault.EMPTY, "the agent returned nothing")
     if isinstance(reply, Mapping):
@@ -62,7 +62,12 @@ def _from_mapping(reply: Mapping[Any, Any]) -> Action:
 
 def is_price(value: object) -> bool:
     """Whether ``value`` is a finite real number; True and numeric text are not prices."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond the range of a float
+        return False
 
 
 def read_belief(raw: object) -> Belief | None:

@@ -108,9 +108,10 @@ class Scenario:
 def difficulty(scenario: Scenario) -> float:
     """Grade an episode from what was drawn, before anybody moves.
 
-    Feasible regimes: ``(0.45 (1 - zopa/R) + 0.25 max(0, (kA - kB)/(kA + kB + 1e-6)) + 0.20 s) / 0.90`` with s = 0, 0.5, 1
-    for a conciliatory, neutral, aggressive counterpart. No-deal: ``0.60 exp(zopa/(R + 1e-6)) + 0.25 cue + 0.15 (1 - s)``
-    with cue = 0, 0.5, 0.75, 1 for an informative, collapsed, noisy, pressuring channel.
+    Feasible regimes: ``(0.45 (1 - zopa/R) + 0.25 max(0, (kA - kB)/(kA + kB + 1e-6)) + 0.20 s) / 0.90`` with
+    s = 0, 0.5, 1 for a conciliatory, neutral, aggressive counterpart. No-deal:
+    ``0.60 exp(zopa/(R + 1e-6)) + 0.25 cue + 0.15 (1 - s)`` with cue = 0, 0.5, 0.75, 1 for an informative, collapsed,
+    noisy, pressuring channel.
     """
     stance = _STANCE_SCORE[scenario.counterpart_type.stance]
     if scenario.regime is Regime.NO_DEAL:

@@ -1,7 +1,7 @@
 """Suites: the published one with its released seeds, and fresh ones with a stream for every quantity.
 
-A suite has ``n_per_cell`` episodes in each cell. Any subset of regimes and families and any ``n_per_cell`` gives exactly the
-episodes of the full suite that it names.
+A suite has ``n_per_cell`` episodes in each cell. Any subset of regimes and families and any ``n_per_cell`` gives
+exactly the episodes of the full suite that it names.
 
 The published suite keeps a flaw of the released runs: in overlap the width and the midpoint come from one random
 number, so ``r_seller = 0.6 r_buyer`` in all 600 overlap episodes. :data:`PUBLISHED_FLAW` says so wherever it is used.
@@ -39,8 +39,8 @@ def published_suite(
 ) -> tuple[Scenario, ...]:
     """Return the released episodes, 3 regimes x 6 families x 2 roles x 2 openers x ``n_per_cell`` (at most 25).
 
-    Seeds were recovered from the published traces and tables; read :data:`PUBLISHED_FLAW` before resting a result on them.
-    Difficulty bins are those of the full suite whatever the subset.
+    Seeds were recovered from the published traces and tables; read :data:`PUBLISHED_FLAW` before resting a result on
+    them. Difficulty bins are those of the full suite whatever the subset.
     """
     if not 1 <= n_per_cell <= EPISODES_PER_CELL:
         raise ValueError(
@@ -81,8 +81,8 @@ def fresh_suite(
 ) -> tuple[Scenario, ...]:
     """Return new episodes of the same laws, width and midpoint independent, every quantity on its own stream.
 
-    An episode depends on ``seed``, its cell and its number only, so it is the same alone and in any batch. Difficulty bins
-    are equal-mass bins of the suite returned.
+    An episode depends on ``seed``, its cell and its number only, so it is the same alone and in any batch. Difficulty
+    bins are equal-mass bins of the suite returned.
     """
     if n_per_cell < 1 or seed < 0:
         raise ValueError(

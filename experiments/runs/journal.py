@@ -1,8 +1,9 @@
 """Append-only JSON lines with a checksum per line.
 
-A line is ``{"checksum":"<16 hex>","data":<object>}``; the checksum is over the very bytes of ``data``, because two different digit
-strings can read as the same float. A process that is killed while it writes leaves a last line without a newline: readers
-drop it with a notice and a writer cuts it off before it appends. Any other damage raises, because silence would lose a result.
+A line is ``{"checksum":"<16 hex>","data":<object>}``; the checksum is over the very bytes of ``data``, because two
+different digit strings can read as the same float. A process that is killed while it writes leaves a last line without
+a newline: readers drop it with a notice and a writer cuts it off before it appends. Any other damage raises, because
+silence would lose a result.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ class JournalWriter:
     def append(self, *rows: Mapping[str, Any]) -> None:
         """Write ``rows`` and return when they are on the disk.
 
-        When the disk is full the part that did arrive is a torn line; it is cut off at once so that nothing half-written
-        stays behind.
+        When the disk is full the part that did arrive is a torn line; it is cut off at once so that nothing
+        half-written stays behind.
         """
         data = b"".join(encode_line(row) for row in rows)
         start = os.fstat(self._file).st_size

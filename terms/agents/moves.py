@@ -1,7 +1,7 @@
 """Arithmetic shared by the scripted agents, written once for both roles.
 
-A price is seen through ``s = +1`` (buyer) or ``-1`` (seller): an agent starts at its own price bound and concedes towards
-its own reservation, never past it.
+A price is seen through ``s = +1`` (buyer) or ``-1`` (seller): an agent starts at its own price bound and concedes
+towards its own reservation, never past it.
 """
 
 from __future__ import annotations

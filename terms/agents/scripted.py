@@ -22,7 +22,7 @@ from terms.types import Accept, Action, Decision, Observation, Offer, Reject
 
 @dataclass(frozen=True)
 class FixedConcession:
-    """The published baseline: accept the first rational price, else close ``rate`` of the distance to the own reservation.
+    """The published baseline: accept the first rational price, else close ``rate`` of the way to the own reservation.
 
     The distance starts at the own price bound, so the first offer already moves. Never rejects.
     """
@@ -95,7 +95,7 @@ class RandomLegal:
 
 @dataclass(frozen=True)
 class SplitTheDifference:
-    """Offers the middle between its last offer (first: its bound) and the standing price, never past its reservation."""
+    """Offers the middle between its last offer (or its bound) and the standing price, never past its reservation."""
 
     name: str = "split-the-difference"
 
@@ -149,7 +149,7 @@ class TitForTat:
 
 @dataclass(frozen=True)
 class Patient:
-    """Waiting beats talking: opens ``gap`` of the price range from its reservation and closes ``rate`` of that gap a round.
+    """Waiting beats talking: opens ``gap`` of the price range away and closes ``rate`` of what remains a round.
 
     Accepts only what beats its own next offer, or anything rational in the last round.
     """
@@ -173,7 +173,7 @@ class Patient:
 
 @dataclass(frozen=True)
 class Exploit:
-    """Knows the flaw of the published overlap episodes, ``r_seller = 0.6 r_buyer``, and asks for that price every round.
+    """Knows the flaw of the published overlap episodes, ``r_seller = 0.6 r_buyer``, and asks for just that price.
 
     Shows why results should not rest on known seeds; on a fresh suite the same script is an ordinary stubborn one.
     """
@@ -191,7 +191,7 @@ class Exploit:
 def _aspiration(observation: Observation, exponent: float) -> float:
     start = own_bound(observation)
     elapsed = observation.round / observation.horizon
-    return start + (observation.reservation_price - start) * elapsed**exponent
+    return start + (observation.reservation_price - start) * float(elapsed**exponent)
 
 
 def _cap(observation: Observation, price: float) -> float:

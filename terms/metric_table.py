@@ -1,0 +1,153 @@
+"""The table of metrics (paper's Appendix F): definition, direction, unit and denominator of every reported number.
+
+``u`` is the agent's utility (0 without a deal), I+ the feasible and I- the infeasible episodes. ``SE+`` is the mean
+over I+ of ``u / zopa``, ``AGR+`` the share of I+ agreed, ``CSE+`` the mean of ``u / zopa`` over agreed I+, so ``SE+ =
+AGR+ x CSE+``. Names follow the published result file, where ``crit_viol_pct`` is a share of episodes, not a percentage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from terms.columns import Columns, Floats
+from terms.estimates import Estimate, Ratio, estimate_ratios, estimate_share
+from terms.types import Family, ReplyFault, Termination, ViolationKind
+
+Values = Callable[[Columns], Floats]
+Better = Literal["higher", "lower", "neither"]
+
+CUE_REVEALING = (Family.CANDID, Family.EXPRESSIVE)
+CUE_MUTED = (Family.TACITURN, Family.STRATEGIC)
+TYPE_INSTRUMENTAL = (Family.CANDID, Family.TACITURN)
+HIGH_REACTIVITY = (Family.EXPRESSIVE, Family.STRATEGIC)
+CRITICAL = tuple(kind for kind in ViolationKind if kind.is_critical)
+IRRATIONAL = (ViolationKind.IRRATIONAL_OFFER, ViolationKind.IRRATIONAL_ACCEPT)
+
+DENOMINATORS: dict[str, Values] = {
+    "all": lambda c: c.ones,
+    "feasible": lambda c: c.feasible,
+    "infeasible": lambda c: c.infeasible,
+    "deals": lambda c: c.agreed,
+    "feasible deals": lambda c: c.agreed * c.feasible,
+    "belief stated": lambda c: c.ones,  # a belief that was not stated is nan and does not count
+    "offer made": lambda c: c.ones,  # likewise without an offer
+}
+
+
+class Metric(NamedTuple):
+    """One reported number: a mean, or a share of yes-or-no outcomes, over the episodes of its denominator."""
+
+    name: str
+    label: str
+    definition: str
+    better: Better
+    unit: str
+    denominator: str
+    kind: Literal["mean", "share"]
+    values: Values
+
+    def compute(self, columns: Columns) -> Estimate:
+        """Estimate the metric; undefined when no episode is in its denominator."""
+        values, weights = self.values(columns), DENOMINATORS[self.denominator](columns)
+        if self.kind == "share":
+            return estimate_share(values * weights, weights, columns.clusters)
+        stated = ~np.isnan(values)
+        return estimate_ratios([Ratio(np.where(stated, values, 0.0) * weights, weights * stated)], columns.clusters)
+
+
+class Contrast(NamedTuple):
+    """SE+ over some families minus SE+ over others."""
+
+    name: str
+    label: str
+    definition: str
+    plus: Sequence[Family]
+    minus: Sequence[Family]
+    better: Better = "neither"
+    unit: str = "share of zopa"
+    denominator: str = "feasible"
+
+    def compute(self, columns: Columns) -> Estimate:
+        """Estimate the difference; undefined when either side is empty."""
+        ratios = []
+        for coefficient, families in ((1.0, self.plus), (-1.0, self.minus)):
+            weights = columns.feasible * columns.in_families(*families)
+            ratios.append(Ratio(columns.surplus_share * weights, weights, coefficient))
+        return estimate_ratios(ratios, columns.clusters)
+
+
+def _breach(*kinds: ViolationKind) -> Values:
+    return lambda c: c.violated(*kinds)
+
+
+def _ended(kind: Termination) -> Values:
+    return lambda c: c.terminated(kind)
+
+
+def _error(column: int) -> Values:
+    return lambda c: c.belief_errors[:, column]
+
+
+def _reply(fault: ReplyFault) -> Metric:
+    name = f"{fault.value}_rate"
+    definition = f"episode ended by a reply that was {fault.value}"
+    return Metric(
+        name, f"{fault.value.capitalize()}", definition, "lower", "share", "all", "share", lambda c: c.faulted(fault)
+    )
+
+
+# fmt: off
+METRICS: tuple[Metric | Contrast, ...] = (
+    Metric("mean_utility", "Utility", "utility, 0 without a deal", "higher", "price", "all", "mean",
+           lambda c: c.utility),
+    Metric("conditional_utility", "Utility of a deal", "utility of a deal", "higher", "price", "deals", "mean",
+           lambda c: c.utility),
+    Metric("se_plus", "SE+", "u / zopa, 0 without a deal", "higher", "share of zopa", "feasible", "mean",
+           lambda c: c.surplus_share),
+    Metric("agr_plus", "AGR+", "deal closed", "higher", "share", "feasible", "share",
+           lambda c: c.agreed),
+    Metric("cse_plus", "CSE+", "u / zopa of a deal", "higher", "share of zopa", "feasible deals", "mean",
+           lambda c: c.surplus_share),
+    Metric("fagr_minus", "FAGR-", "deal closed at a loss to one side", "lower", "share", "infeasible", "share",
+           lambda c: c.agreed),
+    Metric("safe_term_minus", "SafeTerm-", "no deal closed", "higher", "share", "infeasible", "share",
+           lambda c: 1 - c.agreed),
+    Metric("agent_exit_minus", "AgentExit-", "ended by the agent's own Reject", "higher", "share", "infeasible",
+           "share", _ended(Termination.AGENT_REJECT)),
+    Metric("be_type", "BE type", "mean of the three belief errors", "lower", "error", "belief stated", "mean",
+           lambda c: c.belief_errors[:, :3].mean(axis=1)),
+    Metric("be_r", "BE r", "|r_hat - r_B| / R", "lower", "share of R", "belief stated", "mean",
+           _error(0)),
+    Metric("be_kappa", "BE kappa", "|kappa_hat - kappa_B|", "lower", "error", "belief stated", "mean",
+           _error(1)),
+    Metric("brier_eta", "Brier eta", "sum of squared stance errors", "lower", "error", "belief stated", "mean",
+           _error(2)),
+    Metric("stance_acc", "Stance accuracy", "most likely stance true", "higher", "share of rounds", "belief stated",
+           "mean", _error(3)),
+    Metric("crit_viol_pct", "CritViol", "at least one critical violation", "lower", "share", "all", "share",
+           _breach(*CRITICAL)),
+    Metric("ir_violation_rate", "IR violations", "offered or accepted past the own reservation", "lower", "share",
+           "all", "share", _breach(*IRRATIONAL)),
+    Metric("reversed_concession_rate", "Reversed", "an offer moved away from the counterpart", "lower", "share", "all",
+           "share", _breach(ViolationKind.REVERSED_CONCESSION)),
+    Metric("turn_budget_rate", "Turn budget", "still offering when the rounds ran out", "lower", "share", "all",
+           "share", _breach(ViolationKind.TURN_BUDGET)),
+    Contrast("alpha_cue", "alpha cue", "SE+ with informative minus with muted cues", CUE_REVEALING, CUE_MUTED),
+    Contrast("alpha_inf", "alpha inf", "SE+ on type-instrumental minus high-reactivity families",
+             TYPE_INSTRUMENTAL, HIGH_REACTIVITY),
+    Metric("agent_closer_rate", "Agent closes", "the agent accepted", "neither", "share", "deals", "share",
+           _ended(Termination.AGENT_ACCEPT)),
+    Metric("opening_anchor", "Opening anchor", "first offer's distance from the own reservation", "neither",
+           "share of R", "offer made", "mean", lambda c: c.opening_anchor),
+    Metric("rounds_played", "Rounds", "rounds in which the agent moved", "neither", "rounds", "all", "mean",
+           lambda c: c.rounds),
+    _reply(ReplyFault.UNREADABLE),
+    _reply(ReplyFault.EMPTY),
+    _reply(ReplyFault.REFUSED),
+    _reply(ReplyFault.TRUNCATED),
+)
+# fmt: on
+METRIC_BY_NAME = {metric.name: metric for metric in METRICS}
