@@ -1,7 +1,8 @@
 """Shared by all tests: no network, seeded generators, and markers that never skip in silence.
 
-A test marked ``browser`` needs Chromium, one marked ``shared`` the published files beside the repository. Where these are
-absent the tests are left out and the terminal summary says so; with ``CI`` set a missing browser is a failure instead.
+A test marked ``browser`` needs Chromium, one marked ``shared`` the published files beside the repository. Where
+these are absent the tests are left out and the terminal summary says so; with ``CI`` set a missing browser is a
+failure instead.
 """
 
 from __future__ import annotations

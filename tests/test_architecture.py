@@ -1,8 +1,8 @@
 """The import table of the project, enforced on the syntax tree, imports inside functions included.
 
-``terms <- commerce <- oracle <- experiments``; nobody imports notebooks or tests; ``terms`` holds rules only, so it knows
-no compiler, no client, no network and (but for its catalogue loader) no files. A planted violation of each rule shows
-that the walk finds it.
+``terms <- commerce <- oracle <- experiments``; nobody imports notebooks or tests; ``terms`` holds rules only, so it
+knows no compiler, no client, no network and (but for its catalogue loader) no files. A planted violation of each rule
+shows that the walk finds it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def is_within(module: str, parent: str) -> bool:
 def imported_names(module: str, source: str, packages: set[str]) -> Iterator[tuple[str, int]]:
     """Yield every dotted name a module imports, anywhere in its tree, with the line.
 
-    ``from a.b import c`` yields ``a.b.c``, because ``c`` may be a module; ``import_module("a")`` and ``__import__("a")``
-    count as well, else a string would be a way round every rule.
+    ``from a.b import c`` yields ``a.b.c``, because ``c`` may be a module; ``import_module("a")`` and
+    ``__import__("a")`` count as well, else a string would be a way round every rule.
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -158,14 +158,22 @@ PLANTED = [
     ("terms.game", "from oracle.solve import value", "terms must not import oracle"),
     ("commerce.store", "def f():\n    import experiments.runs", "commerce must not import experiments"),
     ("oracle.solve", "from experiments import cli", "oracle must not import experiments"),
-    ("commerce.store", "from terms.types import Role", "only commerce.procurement and commerce.economics may import terms"),
+    (
+        "commerce.store",
+        "from terms.types import Role",
+        "only commerce.procurement and commerce.economics may import terms",
+    ),
     ("experiments.cli", "from tests.terms import builders", "experiments must not import tests"),
     ("experiments.cli", "import notebooks.first", "experiments must not import notebooks"),
     ("oracle.solve", "from numba import njit", "only oracle.kernels may import numba"),
     ("terms.kernel", "class A:\n    def f(self):\n        import numba", "only oracle.kernels may import numba"),
     ("oracle.kernels_extra", "import numba", "only oracle.kernels may import numba"),
     ("oracle.solve", "import openai", "only experiments may import openai"),
-    ("oracle.solve", "from importlib import import_module\nimport_module('openai')", "only experiments may import openai"),
+    (
+        "oracle.solve",
+        "from importlib import import_module\nimport_module('openai')",
+        "only experiments may import openai",
+    ),
     ("oracle.solve", "import importlib\nimportlib.import_module('numba')", "only oracle.kernels may import numba"),
     ("terms.game", "numba = __import__('numba')", "only oracle.kernels may import numba"),
     ("terms.game", "import urllib.request", "terms must not reach a network (urllib)"),
