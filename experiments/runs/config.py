@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from experiments.runs.journal import strict_dumps
@@ -41,10 +42,11 @@ class SuiteSpec(Frozen):
     n_per_cell: int = Field(EPISODES_PER_CELL, ge=1)
     regimes: tuple[Regime, ...] = DEFAULT_REGIMES
     families: tuple[Family, ...] = tuple(Family)
+    sample: int | None = Field(None, ge=1, description="play only this many episodes, drawn from the suite")
     game: GameConfig = GameConfig()
 
     @classmethod
-    def parse(
+    def parse(  # noqa: PLR0913 - the options of the command line
         cls,
         text: str,
         *,
@@ -53,6 +55,7 @@ class SuiteSpec(Frozen):
         regimes: list[str] | None = None,
         families: list[str] | None = None,
         game: GameConfig | None = None,
+        sample: int | None = None,
     ) -> Self:
         """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told."""
         kind, _, path = text.partition(":")
@@ -68,6 +71,7 @@ class SuiteSpec(Frozen):
             regimes=tuple(choose("regimes", regimes, Regime, DEFAULT_REGIMES)),
             families=tuple(choose("families", families, Family, tuple(Family))),
             game=game or GameConfig(),
+            sample=sample,
         )
 
     @model_validator(mode="after")
@@ -80,7 +84,8 @@ class SuiteSpec(Frozen):
     def label(self) -> str:
         """Short name for tables and folders."""
         seed = "" if self.seed is None else f"-{self.seed}"
-        return f"{self.kind}{seed}-n{self.n_per_cell}"
+        size = f"n{self.n_per_cell}" if self.sample is None else f"sample{self.sample}"
+        return f"{self.kind}{seed}-{size}"
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -117,6 +122,14 @@ def _without_config(scenario: Scenario) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def _build(spec_json: str) -> tuple[Scenario, ...]:
     spec = SuiteSpec.model_validate_json(spec_json)
+    scenarios = _all_scenarios(spec)
+    if spec.sample is None or spec.sample >= len(scenarios):
+        return scenarios
+    picked = np.random.default_rng([spec.seed or 0, len(scenarios)]).permutation(len(scenarios))[: spec.sample]
+    return tuple(scenarios[index] for index in sorted(picked))
+
+
+def _all_scenarios(spec: SuiteSpec) -> tuple[Scenario, ...]:
     chosen: dict[str, Any] = {"regimes": spec.regimes, "families": spec.families, "n_per_cell": spec.n_per_cell}
     if spec.kind is SuiteKind.PUBLISHED:
         return published_suite(**chosen, config=spec.game)
