@@ -1,4 +1,4 @@
-"""The demonstration: several built-in agents on the published suite, a fresh one and a small catalogue, in one report."""
+"""The demonstration: built-in agents on the published suite, a fresh one and a small catalogue, in one report."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ from experiments.runs.runner import run_suite
 from experiments.stats import compare
 
 AGENTS = (
-    "patient",
-    "conceder",
-    "tit-for-tat",
-    "split-the-difference",
-    "boulware",
-    "fixed-0.30",
-    "fixed-0.10",
-    "random",
-)
+    "patient", "conceder", "exploit", "tit-for-tat", "split-the-difference", "boulware", "fixed-0.30", "fixed-0.10",
+    "fixed-0.01", "random",
+)  # fmt: skip
+FRESH_AGENTS = ("patient", "exploit", "fixed-0.30")
 CATALOG_AGENTS = ("patient", "conceder", "fixed-0.30")
 SEED = 20_260_513
-#: Invented items: name, category, reference, low and high price. Three rows are broken on purpose, to show the report of
-#: dropped rows.
+#: Invented items: name, category, reference, low and high price. The last three rows are broken on purpose.
 ITEMS = (
     ("Espresso machine", "kitchen", "$1,299.00", "$899.00", "$1,499.00"),
     ("Hand grinder", "kitchen", "$89.00", "$59.00", "$119.00"),
@@ -52,10 +46,10 @@ def run_demo(out: Path) -> Path:
     catalog = write_catalog(out / "catalog.csv")
     fresh, published = SuiteSpec.parse("fresh", seed=SEED), SuiteSpec.parse("published")
     items = SuiteSpec.parse(f"catalog:{catalog}", seed=SEED, n_per_cell=5)
-    runs = [_play(name, fresh, out) for name in (*AGENTS, "exploit")]
-    runs += [_play(name, published, out) for name in ("patient", "fixed-0.30", "exploit")]
+    runs = [_play(name, published, out) for name in AGENTS]
+    _say_order(runs)
+    runs += [_play(name, fresh, out) for name in FRESH_AGENTS]
     runs += [_play(name, items, out) for name in CATALOG_AGENTS]
-    _say_order(runs[: len(AGENTS) + 1])
     return report_on(runs, out / "report.html", title="How the built-in agents bargain").resolve()
 
 
@@ -82,7 +76,7 @@ def _play(name: str, suite: SuiteSpec, out: Path) -> Run:
 
 def _say_order(runs: Sequence[Run]) -> None:
     comparison = compare({run.header.agent: run.records for run in runs}, rng=np.random.default_rng(SEED))
-    _say("\nSE+ on the fresh suite, best first; agents on one line cannot be told apart:")
+    _say("\nSE+ on the published suite, best first; agents on one line cannot be told apart:")
     for rank, group in enumerate(comparison.groups, 1):
         _say(f"  {rank}. {' = '.join(group)}")
     closest = min(comparison.differences, key=lambda d: abs(d.estimate or 0.0))
