@@ -1,0 +1,6 @@
+"""The report: one self-contained HTML file about one or more runs, and the charts in it for notebooks."""
+
+from experiments.report.build import build_report, write_report
+from experiments.report.model import ReportRun, SuiteComparison
+
+__all__ = ["ReportRun", "SuiteComparison", "build_report", "write_report"]

@@ -1,0 +1,201 @@
+"""Putting the page together: figures, tables, viewer data, one file that asks nothing of the network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import terms
+from experiments.report.model import ENDINGS, MAX_UNUSABLE_SHARE, ReportRun, SuiteComparison, check_inputs
+from experiments.report.panels import belief_panels, concession_panels, family_panels
+from experiments.report.sections import (
+    BINS,
+    FAMILIES,
+    LEADERBOARD,
+    TERMINATIONS,
+    RunView,
+    SuiteView,
+    headline,
+    suite_pairs,
+    suite_views,
+)
+from experiments.report.viewer import VIEWER_LIMIT, Encoder, to_script_json
+from terms import fingerprints
+from terms.estimates import Estimate
+from terms.metrics import METRIC_BY_NAME, METRICS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HEAT_STEPS = 20
+
+
+def build_report(
+    runs: Sequence[ReportRun],
+    *,
+    title: str,
+    comparisons: Sequence[SuiteComparison] = (),
+    max_unusable_share: float = MAX_UNUSABLE_SHARE,
+    viewer_limit: int = VIEWER_LIMIT,
+) -> str:
+    """Return the report as one HTML document.
+
+    Parameters
+    ----------
+    runs
+        One a row; agent and suite together must be unique. Suites appear in the order given.
+    title
+        Heading and window title.
+    comparisons
+        At most one verdict a suite; without one the leaderboard is sorted by SE+ and says that ranks are not tested.
+    max_unusable_share
+        A run with a larger share of unusable replies and lost trials is flagged invalid.
+    viewer_limit
+        Largest number of episodes a run brings to the viewer; the page states how many were left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no run, a label is used twice, or a comparison names an agent that is not there.
+    """
+    check_inputs(runs, comparisons)
+    views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
+    suites = suite_views(views, comparisons)
+    figures, chart_css = _figures(suites)
+    limits = _surplus_limits(views)
+    css = _asset("report.css") + chart_css
+    script = _asset("report.js")
+    payload = Encoder().payload([view.run for suite in suites for view in suite.views], viewer_limit)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title,
+            version=terms.__version__,
+            policy=_content_policy(css, script),
+            css=css,
+            script=script,
+            viewer_json=to_script_json(payload),
+            viewer_limit=viewer_limit,
+            max_unusable_share=max_unusable_share,
+            views=views,
+            suites=suites,
+            pairs=suite_pairs(suites),
+            figures=figures,
+            limits=limits,
+            position=partial(_position, limits=limits),
+            zero=_share(0.0, limits),
+            metrics=METRICS,
+            metric_by_name=METRIC_BY_NAME,
+            leaderboard=LEADERBOARD,
+            families=FAMILIES,
+            bins=BINS,
+            terminations=TERMINATIONS,
+            thresholds=fingerprints,
+        )
+    )
+
+
+def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **options: Any) -> Path:
+    """Write :func:`build_report` to ``path``, whole or not at all, and return the path; ``options`` as there.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path={str(target)!r}: the folder {str(target.parent)!r} does not exist")
+    document = build_report(runs, title=title, **options)
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(document)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(draft, 0o644)  # mkstemp makes a file only its owner may read
+        os.replace(draft, target)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def _figures(suites: Sequence[SuiteView]) -> tuple[dict[str, dict[str, str]], str]:
+    """Draw every panel; returns SVG by section and run key, and the sheet they share."""
+    from experiments.report.figures import SvgSheet
+
+    sheet = SvgSheet()
+    figures: dict[str, dict[str, str]] = {"families": {}, "concession": {}, "belief": {}}
+    for suite in suites:
+        figures["families"] |= family_panels(suite.views, sheet)
+        figures["concession"] |= concession_panels(suite.views, sheet)
+        figures["belief"] |= belief_panels(suite.views, sheet)
+    return figures, sheet.css()
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("experiments.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=format_number, count=lambda n: f"{n:,}", heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__)
+    return environment
+
+
+def format_number(value: float, digits: int = 3) -> str:
+    """Write a number with a true minus sign; what rounds to zero has no sign."""
+    text = f"{value:,.{digits}f}"
+    is_zero = not text.strip("-0.,")
+    return text.lstrip("-") if is_zero else text.replace("-", "−")
+
+
+def _heat_step(estimate: Estimate) -> int:
+    """Return the shade of a cell, 0 to :data:`HEAT_STEPS`; a negative surplus has the shade of 0."""
+    return round(HEAT_STEPS * min(1.0, max(0.0, estimate.estimate or 0.0)))
+
+
+def _surplus_limits(views: Sequence[RunView]) -> tuple[float, float]:
+    lows = [view.summary.overall["se_plus"] for view in views]
+    found = [bound for value in lows for bound in (value.estimate, value.low) if bound is not None]
+    return math.floor(10 * max(-1.0, min([0.0, *found]))) / 10, 1.0
+
+
+def _position(estimate: Estimate, limits: tuple[float, float]) -> dict[str, float | None]:
+    """Return where an interval lies on a scale, in percent of its width."""
+    return {name: None if value is None else _share(value, limits) for name, value in estimate._asdict().items() if name != "n"}
+
+
+def _share(value: float, limits: tuple[float, float]) -> float:
+    low, high = limits
+    return round(100 * (min(high, max(low, value)) - low) / (high - low), 2)
+
+
+def _asset(name: str) -> str:
+    return resources.files("experiments.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _content_policy(css: str, script: str) -> str:
+    """Allow exactly this style sheet and this script; nothing else may run or load."""
+    return (
+        f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,94 @@
+"""Charts of estimates. Each function draws on the axis it is given and returns it; an undefined value leaves a gap.
+
+Colours default to matplotlib's own names so that the functions serve in notebooks; the report passes its placeholders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from terms.estimates import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Curve = Sequence[Estimate]
+
+
+@dataclass(frozen=True)
+class Colors:
+    """Roles of colour in a chart: the series shown, the others behind it, and grid and words."""
+
+    accent: str = "tab:blue"
+    ghost: str = "lightgrey"
+    grid: str = "gainsboro"
+    muted: str = "dimgrey"
+
+
+def plot_intervals(
+    ax: Axes,
+    labels: Sequence[str],
+    estimates: Sequence[Estimate],
+    *,
+    others: Sequence[Sequence[Estimate]] = (),
+    limits: tuple[float, float] = (0.0, 1.0),
+    x_label: str = "",
+    colors: Colors = Colors(),  # noqa: B008  (frozen)
+) -> Axes:
+    """Draw one row a label, first on top: the interval as a line, the estimate as a dot, ``others`` as faint ticks behind."""
+    for series in others:
+        points = [(value.estimate, row) for row, value in enumerate(series) if value.estimate is not None]
+        if points:
+            ax.plot(*zip(*points, strict=True), linestyle="none", marker="|", markersize=9, color=colors.ghost)
+    for row, value in enumerate(estimates):
+        if value.estimate is None:
+            ax.text(limits[0], row, "  undefined", color=colors.muted, va="center")
+            continue
+        if value.low is not None and value.high is not None:
+            ax.plot([value.low, value.high], [row, row], color=colors.accent, linewidth=2.2, solid_capstyle="round")
+        ax.plot([value.estimate], [row], marker="o", markersize=6, color=colors.accent)
+    ax.set_yticks(range(len(labels)), labels=labels, parse_math=False)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.set_xlim(*limits)
+    ax.set_xlabel(x_label)
+    ax.grid(visible=True, axis="x", color=colors.grid)
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+def plot_curves(
+    ax: Axes,
+    curve: Curve,
+    *,
+    others: Sequence[Curve] = (),
+    limits: tuple[float, float] | None = None,
+    x_label: str = "round",
+    y_label: str = "",
+    colors: Colors = Colors(),  # noqa: B008  (frozen)
+) -> Axes:
+    """Draw ``curve`` by round (index 0 is round 1) with its interval as a band, ``others`` faint behind it."""
+    for other in others:
+        rounds, centre, _, _ = _as_arrays(other)
+        ax.plot(rounds, centre, color=colors.ghost, linewidth=1.0)
+    rounds, centre, low, high = _as_arrays(curve)
+    ax.fill_between(rounds, low, high, color=colors.accent, alpha=0.22, linewidth=0)
+    ax.plot(rounds, centre, color=colors.accent, linewidth=2.0, marker="o", markersize=3.5)
+    ax.set_xlim(0.6, max(2, len(curve)) + 0.4)
+    if limits is not None:
+        ax.set_ylim(*limits)
+    ax.set_xticks(np.unique(np.linspace(1, max(1, len(curve)), 4).round()))
+    ax.set_xlabel(x_label)
+    ax.set_ylabel(y_label)
+    ax.grid(visible=True, axis="y", color=colors.grid)
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+def _as_arrays(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return rounds, estimates and bounds; nan where undefined, so that nothing is drawn there."""
+    table = np.array([[value.estimate, value.low, value.high] for value in curve], dtype=float).reshape(-1, 3)
+    return np.arange(1, len(curve) + 1), table[:, 0], table[:, 1], table[:, 2]

@@ -1,0 +1,138 @@
+"""Matplotlib figures as inline SVG that takes its colours and font from the page.
+
+Inline ``style`` attributes are forbidden by the page's content policy and would fix colours for light mode only, so every
+distinct style becomes a class of one shared sheet, and the placeholder colours of :data:`PALETTE` become CSS variables. Text stays
+text: it can be searched, read aloud and follows the page's font.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PALETTE = {
+    "ink": "#010101",
+    "muted": "#010102",
+    "grid": "#010103",
+    "ghost": "#010104",
+    "accent": "#010105",
+}
+"""CSS variable of the page -> placeholder colour for matplotlib; each placeholder is unlike any colour in use."""
+
+_VARIABLES = {placeholder: f"var(--{name})" for name, placeholder in PALETTE.items()}
+_TAG = re.compile(r"<[^>]+>")
+_STYLE = re.compile(r' style="([^"]*)"')
+_REFERENCES = re.compile(r'(\bid="|href="#|url\(#)')
+_UNUSED = re.compile(r'(?<=<g) id="[^"]*"| transform="rotate\(-?0 [^"]*"| xmlns(?::xlink)?="[^"]*"')
+_HEAD = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>|<\?xml.*?\?>|<!DOCTYPE.*?>", re.DOTALL)
+_DECIMALS = re.compile(r"(\.\d)\d+")
+_FONT = re.compile(r"font: ?(?:(bold|\d+) )?([\d.]+)px [^;]*|font-family: [^;]*;? ?")
+_RC: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "report",
+    "font.size": 11.5,
+    "axes.edgecolor": PALETTE["grid"],
+    "axes.labelcolor": PALETTE["muted"],
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": PALETTE["grid"],
+    "grid.linewidth": 0.7,
+    "text.color": PALETTE["ink"],
+    "xtick.color": PALETTE["muted"],
+    "ytick.color": PALETTE["muted"],
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "path.simplify": False,
+}
+
+
+class Margins(NamedTuple):
+    """Room around the axis, in CSS pixels. Fixed, so that panels side by side line up."""
+
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+    def box(self, width: int, height: int) -> tuple[float, float, float, float]:
+        """Return the axis as ``(left, bottom, width, height)`` in shares of the figure."""
+        return (
+            self.left / width,
+            self.bottom / height,
+            (width - self.left - self.right) / width,
+            (height - self.bottom - self.top) / height,
+        )
+
+
+class SvgSheet:
+    """Draws figures and collects the one style sheet they share."""
+
+    def __init__(self) -> None:
+        self._classes: dict[str, str] = {}
+        self._num_charts = 0
+
+    def draw(self, plot: Callable[[Axes], Axes], *, size: tuple[int, int], margins: Margins, label: str) -> str:
+        """Return the SVG of ``plot``; ``size`` is in CSS pixels at full size, ``label`` the text alternative."""
+        import matplotlib as mpl
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+
+        width, height = size
+        with mpl.rc_context(_RC):
+            figure = Figure(figsize=(width / 72, height / 72))
+            FigureCanvasSVG(figure)
+            plot(figure.add_axes(margins.box(width, height)))
+            buffer = io.StringIO()
+            figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+        return self._adopt(buffer.getvalue(), label)
+
+    def css(self) -> str:
+        """Return the rules of every style met so far."""
+        return "\n".join(f".chart .{name}{{{rules}}}" for rules, name in self._classes.items())
+
+    def _adopt(self, svg: str, label: str) -> str:
+        prefix = f"c{self._num_charts}-"
+        self._num_charts += 1
+        # Only inside tags: text may hold anything, and a name like ' style="x"' must come out as it went in.
+        svg = _TAG.sub(lambda match: self._adopt_tag(match.group(0), prefix, label), _HEAD.sub("", svg))
+        return re.sub(r">\s+<", "><", svg).strip()
+
+    def _adopt_tag(self, tag: str, prefix: str, label: str) -> str:
+        if tag.startswith("<svg"):
+            return _root(tag, label)
+        tag = _REFERENCES.sub(lambda match: match.group(1) + prefix, _UNUSED.sub("", tag))
+        tag = _STYLE.sub(lambda match: f' class="{self._class_of(match.group(1))}"', tag)
+        return _DECIMALS.sub(r"\1", tag).replace("\n", " ")
+
+    def _class_of(self, style: str) -> str:
+        rules = _FONT.sub(_font, html.unescape(style))
+        for placeholder, variable in _VARIABLES.items():
+            rules = rules.replace(placeholder, variable)
+        return self._classes.setdefault(rules, f"m{len(self._classes)}")
+
+
+def _font(match: re.Match[str]) -> str:
+    """Keep size and weight; the family is the page's."""
+    if match.group(2) is None:
+        return ""
+    weight = f"; font-weight: {match.group(1)}" if match.group(1) else ""
+    return f"font-size: {match.group(2)}px{weight}"
+
+
+def _root(tag: str, label: str) -> str:
+    found = re.search(r'viewBox="([^"]*)"', tag)
+    if found is None:
+        raise ValueError(f"tag={tag!r} is not the root of a matplotlib figure: it has no viewBox")
+    width, height = found.group(1).split()[2:]
+    return (
+        f'<svg class="chart" role="img" aria-label="{html.escape(label)}" viewBox="{found.group(1)}" '
+        f'width="{float(width):.0f}" height="{float(height):.0f}">'
+    )

@@ -1,0 +1,97 @@
+"""What a report is made from. Nothing here is computed: runs and comparisons arrive finished and are checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from terms.game import EpisodeRecord
+from terms.types import Termination
+
+MAX_UNUSABLE_SHARE = 0.05
+"""A run with a larger share of unusable replies and lost trials than this is flagged: its scores rest on too little."""
+
+ENDINGS = {
+    Termination.AGENT_ACCEPT.value: "Agent accepted",
+    Termination.COUNTERPART_ACCEPT.value: "Counterpart accepted",
+    Termination.AGENT_REJECT.value: "Agent left",
+    Termination.COUNTERPART_WALK.value: "Counterpart walked away",
+    Termination.ROUND_LIMIT.value: "Rounds ran out",
+    Termination.INVALID_ACTION.value: "Invalid action",
+    Termination.PROVIDER_FAILURE.value: "Lost to the provider",
+}
+"""How each termination is named to a reader."""
+
+
+@dataclass(frozen=True)
+class ReportRun:
+    """One agent on one suite.
+
+    Attributes
+    ----------
+    agent, suite
+        Row labels; the pair must be unique in a report.
+    episodes
+        All records, also those the provider lost.
+    notices
+        What a reader must know about the suite, such as :data:`terms.PUBLISHED_FLAW`.
+    config
+        Facts for the appendix (seed, version, hashes), shown as given.
+    """
+
+    agent: str
+    suite: str
+    episodes: tuple[EpisodeRecord, ...]
+    notices: tuple[str, ...] = ()
+    config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SuiteComparison:
+    """The verdict of a paired comparison on one suite, rendered as given.
+
+    Attributes
+    ----------
+    suite
+        Label of the runs compared.
+    groups
+        Agents in groups of ties, best first; every agent at most once.
+    differences
+        Lines ``(better, worse, text)``, the text holding the difference with its interval.
+    note
+        How the comparison was made: metric, pairing, correction.
+    """
+
+    suite: str
+    groups: tuple[tuple[str, ...], ...]
+    differences: tuple[tuple[str, str, str], ...] = ()
+    note: str = ""
+
+
+def check_inputs(runs: Sequence[ReportRun], comparisons: Sequence[SuiteComparison]) -> None:
+    """Raise ``ValueError`` on an empty report, two runs under one label, or a comparison of agents that are not there."""
+    if not runs:
+        raise ValueError("runs is empty; a report needs at least one run")
+    labels = [(run.agent, run.suite) for run in runs]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"runs has agent={label[0]!r} on suite={label[1]!r} twice; give each run its own suite label")
+    for comparison in comparisons:
+        _check_comparison(comparison, [agent for agent, suite in labels if suite == comparison.suite])
+    suites = [comparison.suite for comparison in comparisons]
+    for suite in suites:
+        if suites.count(suite) > 1:
+            raise ValueError(f"comparisons has suite={suite!r} twice; one verdict a suite")
+
+
+def _check_comparison(comparison: SuiteComparison, agents: Sequence[str]) -> None:
+    if not agents:
+        raise ValueError(f"comparison of suite={comparison.suite!r}, but no run is on that suite")
+    named = [agent for group in comparison.groups for agent in group]
+    for agent in named:
+        if agent not in agents:
+            raise ValueError(
+                f"comparison of suite={comparison.suite!r} names agent={agent!r}, runs there are {', '.join(agents)}"
+            )
+        if named.count(agent) > 1:
+            raise ValueError(f"comparison of suite={comparison.suite!r} puts agent={agent!r} in two groups of ties")

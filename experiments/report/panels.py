@@ -1,0 +1,99 @@
+"""The small multiples of the report: one panel a run, the other runs of its suite faint behind it, one scale for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from experiments.report.charts import Colors, plot_curves, plot_intervals
+from experiments.report.figures import PALETTE, Margins, SvgSheet
+from experiments.report.sections import FAMILIES, RunView
+from terms.estimates import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLORS = Colors(**{role: PALETTE[role] for role in ("accent", "ghost", "grid", "muted")})
+LARGEST = 1.5
+"""Scales stop here in either direction: one absurd offer must not flatten every other curve."""
+_ROWS_SIZE, _ROWS_MARGINS = (320, 182), Margins(78, 36, 14, 4)
+_CURVE_SIZE, _CURVE_MARGINS = (320, 186), Margins(54, 38, 8, 8)
+
+
+def family_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw SE+ against every family; returns SVG by run key."""
+    rows = {view.key: view.family_surplus() for view in views}
+    limits = _limits([value for series in rows.values() for value in series], top=1.0)
+    labels = [family.capitalize() for family in FAMILIES]
+
+    def plot(view: RunView) -> Callable[[Axes], Axes]:
+        others = [series for key, series in rows.items() if key != view.key]
+        return lambda ax: plot_intervals(
+            ax, labels, rows[view.key], others=others, limits=limits, x_label="SE+", colors=COLORS
+        )
+
+    return {
+        view.key: sheet.draw(
+            plot(view),
+            size=_ROWS_SIZE,
+            margins=_ROWS_MARGINS,
+            label=_describe(f"SE+ of {view.run.agent} by family", labels, rows[view.key]),
+        )
+        for view in views
+    }
+
+
+def concession_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the distance of the own offer from the own reservation by round; returns SVG by run key."""
+    curves = {view.key: view.fingerprint.concession_curve for view in views}
+    return _curve_panels(views, sheet, curves, y_label="share of R", title="Concession curve")
+
+
+def belief_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the belief error by round of the runs that state beliefs; returns SVG by run key."""
+    stating = [view for view in views if view.has_beliefs]
+    curves = {view.key: tuple(view.belief_curve) for view in stating}
+    return _curve_panels(stating, sheet, curves, y_label="BE type", title="Belief error")
+
+
+def _curve_panels(
+    views: Sequence[RunView], sheet: SvgSheet, curves: dict[str, tuple[Estimate, ...]], *, y_label: str, title: str
+) -> dict[str, str]:
+    limits = _limits([value for curve in curves.values() for value in curve], top=0.0)
+
+    def plot(view: RunView) -> Callable[[Axes], Axes]:
+        others = [curve for key, curve in curves.items() if key != view.key]
+        return lambda ax: plot_curves(
+            ax, curves[view.key], others=others, limits=limits, y_label=y_label, colors=COLORS
+        )
+
+    return {
+        view.key: sheet.draw(
+            plot(view),
+            size=_CURVE_SIZE,
+            margins=_CURVE_MARGINS,
+            label=_describe(
+                f"{title} of {view.run.agent}",
+                [f"round {number}" for number in range(1, len(curves[view.key]) + 1)],
+                curves[view.key],
+            ),
+        )
+        for view in views
+    }
+
+
+def _limits(values: Sequence[Estimate], *, top: float) -> tuple[float, float]:
+    """Return a scale that holds 0, ``top`` and every estimate, to a tenth; a band of two episodes may run off it."""
+    points = [value.estimate for value in values if value.estimate is not None]
+    low = max(-LARGEST, min([0.0, *points]))
+    high = min(LARGEST, max([top, *points]))
+    return math.floor(low * 10 - 0.01) / 10 if low < 0 else 0.0, math.ceil(high * 10 + 0.01) / 10
+
+
+def _describe(title: str, labels: Sequence[str], values: Sequence[Estimate]) -> str:
+    parts = [
+        f"{label} {'undefined' if value.estimate is None else f'{value.estimate:.2f}'}"
+        for label, value in zip(labels, values, strict=True)
+    ]
+    return f"{title}: {', '.join(parts)}."

@@ -1,0 +1,218 @@
+"""What each section of the report shows, as plain records the template lays out. No HTML here, no colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from experiments.report.model import ReportRun, SuiteComparison
+from terms.estimates import UNDEFINED, Estimate, estimate_share
+from terms.fingerprints import Fingerprint, fingerprint
+from terms.game import EpisodeRecord
+from terms.metrics import Summary, belief_error_by_round, summarize
+from terms.suites import NUM_BINS
+from terms.types import Family, ReplyFault, Termination
+
+LEADERBOARD = ("se_plus", "agr_plus", "cse_plus", "mean_utility", "fagr_minus", "crit_viol_pct")
+FAMILIES = tuple(family.value for family in Family)
+BINS = tuple(f"bin_{index}" for index in range(NUM_BINS))
+TERMINATIONS = tuple(Termination)
+
+
+class Gate(NamedTuple):
+    """Whether a run's scores may be read: shares of all its trials, and the verdict in words."""
+
+    rates: dict[str, Estimate]
+    unusable: Estimate
+    problem: str
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing stands against reading the scores."""
+        return not self.problem
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One run with everything computed from it, each once."""
+
+    run: ReportRun
+    key: str
+    max_unusable_share: float
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Every metric, overall and by slice."""
+        return summarize(self.run.episodes)
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """How the agent moves."""
+        return fingerprint(self.run.episodes)
+
+    @cached_property
+    def belief_curve(self) -> list[Estimate]:
+        """Belief error by round."""
+        return belief_error_by_round(self.run.episodes)
+
+    @property
+    def has_beliefs(self) -> bool:
+        """Whether a full belief was stated in any round."""
+        return any(value.estimate is not None for value in self.belief_curve)
+
+    @property
+    def num_scored(self) -> int:
+        """Trials that count, so without those the provider lost."""
+        return self.summary.num_episodes - self.summary.num_excluded
+
+    @property
+    def has_bins(self) -> bool:
+        """Whether the suite grades its episodes."""
+        return bool(self.summary.difficulty)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The validity gate of this run."""
+        return _gate(self.run, self.num_scored, self.max_unusable_share)
+
+    def family_surplus(self) -> list[Estimate]:
+        """SE+ against every family, undefined where none was met."""
+        return [_slice(self.summary.families, family, "se_plus") for family in FAMILIES]
+
+    def difficulty_surplus(self) -> list[Estimate]:
+        """SE+ in every difficulty bin."""
+        return [_slice(self.summary.difficulty, name, "se_plus") for name in BINS]
+
+    def terminations(self, *, feasible: bool) -> list[tuple[Termination, Estimate]]:
+        """Share of each ending among the feasible or infeasible trials, excluded ones shown as their own part."""
+        chosen = [episode for episode in self.run.episodes if episode.is_feasible is feasible]
+        return [(kind, _share_of(chosen, [e.termination is kind for e in chosen])) for kind in TERMINATIONS]
+
+
+def _slice(groups: Mapping[str, Mapping[str, Estimate]], label: str, metric: str) -> Estimate:
+    return groups[label][metric] if label in groups else UNDEFINED
+
+
+def _share_of(episodes: Sequence[EpisodeRecord], hits: Sequence[bool]) -> Estimate:
+    """Return a share of trials, provider failures included, so not through ``Columns``, which leaves them out."""
+    names = np.array([episode.scenario_id for episode in episodes], dtype=str)
+    clusters = np.unique(names, return_inverse=True)[1]
+    return estimate_share(np.array(hits, dtype=float), np.ones(len(episodes)), clusters)
+
+
+def _gate(run: ReportRun, num_scored: int, max_share: float) -> Gate:
+    episodes = run.episodes
+    rates = {fault.value: _share_of(episodes, [e.fault is fault for e in episodes]) for fault in ReplyFault}
+    unusable = _share_of(episodes, [e.fault is not None for e in episodes])
+    problem = ""
+    if num_scored == 0:
+        problem = "no scored episodes"
+    elif unusable.estimate is not None and unusable.estimate > max_share:
+        problem = f"{100 * unusable.estimate:.1f} % of the replies were unusable or lost, more than the {100 * max_share:g} % allowed"
+    return Gate(rates, unusable, problem)
+
+
+class Placement(NamedTuple):
+    """A row of the leaderboard. ``rank`` is a number, a span such as ``2–4`` for a tie, or ``None`` if not compared."""
+
+    view: RunView
+    rank: str | None
+    position: str
+
+
+@dataclass(frozen=True)
+class SuiteView:
+    """All runs on one suite, in leaderboard order."""
+
+    label: str
+    key: str
+    placements: tuple[Placement, ...]
+    comparison: SuiteComparison | None
+    notices: tuple[str, ...]
+
+    @property
+    def views(self) -> list[RunView]:
+        """Runs in leaderboard order."""
+        return [placement.view for placement in self.placements]
+
+    @property
+    def horizon(self) -> int:
+        """Largest number of rounds of any episode."""
+        return max((episode.horizon for view in self.views for episode in view.run.episodes), default=0)
+
+
+def suite_views(views: Sequence[RunView], comparisons: Sequence[SuiteComparison]) -> list[SuiteView]:
+    """Group runs by suite in the order given, and order each suite by its comparison, else by SE+."""
+    by_label = {comparison.suite: comparison for comparison in comparisons}
+    suites = []
+    for index, label in enumerate(dict.fromkeys(view.run.suite for view in views)):
+        members = [view for view in views if view.run.suite == label]
+        notices = tuple(dict.fromkeys(notice for view in members for notice in view.run.notices))
+        comparison = by_label.get(label)
+        suites.append(SuiteView(label, f"suite-{index}", tuple(_place(members, comparison)), comparison, notices))
+    return suites
+
+
+def _place(views: Sequence[RunView], comparison: SuiteComparison | None) -> list[Placement]:
+    by_agent = {view.run.agent: view for view in views}
+    placements: list[Placement] = []
+    for group in comparison.groups if comparison else ():
+        first, last = len(placements) + 1, len(placements) + len(group)
+        rank = f"{first}" if len(group) == 1 else f"{first}–{last}"
+        for index, agent in enumerate(group):
+            placements.append(Placement(by_agent[agent], rank, _position(index, len(group))))
+    placed = {placement.view.key for placement in placements}
+    rest = sorted((view for view in views if view.key not in placed), key=_by_surplus)
+    return [*placements, *(Placement(view, None, "alone") for view in rest)]
+
+
+def _position(index: int, size: int) -> str:
+    if size == 1:
+        return "alone"
+    return "first" if index == 0 else "last" if index == size - 1 else "middle"
+
+
+def _by_surplus(view: RunView) -> tuple[bool, float]:
+    value = view.summary.overall["se_plus"].estimate
+    return (value is None, 0.0 if value is None else -value)
+
+
+class SuitePair(NamedTuple):
+    """SE+ of one agent on each suite, in all feasible episodes and in the overlap regime alone."""
+
+    agent: str
+    overall: list[Estimate]
+    overlap: list[Estimate]
+
+
+def suite_pairs(suites: Sequence[SuiteView]) -> list[SuitePair]:
+    """Return the agents that played every one of two or more suites."""
+    if len(suites) < 2:
+        return []
+    pairs = []
+    for agent in dict.fromkeys(view.run.agent for suite in suites for view in suite.views):
+        runs = [next((v for v in suite.views if v.run.agent == agent), None) for suite in suites]
+        found = [view for view in runs if view is not None]
+        if len(found) == len(suites):
+            overall = [view.summary.overall["se_plus"] for view in found]
+            overlap = [_slice(view.summary.regimes, "overlap", "se_plus") for view in found]
+            pairs.append(SuitePair(agent, overall, overlap))
+    return pairs
+
+
+def headline(suite: SuiteView) -> str:
+    """Say in one sentence who leads a suite."""
+    valid = [placement for placement in suite.placements if placement.view.gate.is_valid]
+    scored = [p for p in valid if p.view.summary.overall["se_plus"].estimate is not None]
+    if not scored:
+        return "No run on this suite has a valid, defined SE+."
+    best = scored[0]
+    value = best.view.summary.overall["se_plus"]
+    tied = [p.view.run.agent for p in scored[1:] if best.rank is not None and p.rank == best.rank]
+    bounds = "" if value.low is None or value.high is None else f" [{100 * value.low:.1f}, {100 * value.high:.1f}]"
+    tail = f", tied with {', '.join(tied)}" if tied else ""
+    return f"{best.view.run.agent} takes {100 * (value.estimate or 0):.1f} %{bounds} of the available surplus, n = {value.n:,}{tail}."
