@@ -53,7 +53,8 @@ def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp]) -> Esti
         point = float(ratio.numerator.sum()) / total
         value += ratio.coefficient * point
         influence += ratio.coefficient * (ratio.numerator - point * ratio.denominator) / total
-    used = np.any([ratio.denominator != 0 for ratio in ratios], axis=0)
+    # A numerator may be positive over a denominator of 0 (a reference that earned nothing): that episode counts too.
+    used = np.any([(ratio.denominator != 0) | (ratio.numerator != 0) for ratio in ratios], axis=0)
     half = _half_width(influence[used], clusters[used])
     if half is None:
         return Estimate(value, None, None, sum(counts))

@@ -77,7 +77,7 @@ def _pct_oracle(columns: Columns, reference: Mapping[str, EpisodeRecord]) -> Est
     pairs = [
         (own, reference[own.scenario_id])
         for own in columns.episodes
-        if own.is_feasible and own.scenario_id in reference
+        if own.is_feasible and own.scenario_id in reference and not reference[own.scenario_id].is_excluded
     ]
     if not pairs:
         return UNDEFINED
