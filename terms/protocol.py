@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, get_args
+from typing import Any
 
 from terms.types import Accept, Action, Belief, Decision, Offer, Reject, ReplyFault, Unusable, ViolationKind
 
@@ -28,7 +28,7 @@ def coerce_action(reply: object) -> Action:
 
     A reply that is neither becomes :class:`Unusable`; no move is invented for it.
     """
-    if isinstance(reply, get_args(Action)):
+    if isinstance(reply, Offer | Accept | Reject | Unusable):
         return _checked(reply)
     if reply is None:
         return Unusable(ReplyFault.EMPTY, "the agent returned nothing")
@@ -73,6 +73,8 @@ def _from_mapping(reply: Mapping[Any, Any]) -> Action:
 
 def is_price(value: object) -> bool:
     """Whether ``value`` is a finite real number; True and numeric text are not prices."""
+    if type(value) is float:  # the common case, decided without the abstract base class
+        return math.isfinite(value)
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
