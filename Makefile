@@ -26,11 +26,17 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 -m "not slow and not browser and not notebooks"
 
-bench: $(READY)
-	$(BIN)/python -m tests.bench
+# NegMAS is only measured against; it has an environment of its own.
+.venv-bench/.ready: requirements-bench.lock
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+	touch $@
+
+bench: .venv-bench/.ready
+	PYTHONPATH=. .venv-bench/bin/python -m tests.bench
 
 notebooks: $(READY)
 	$(BIN)/python -m notebooks.build
 
 clean:
-	rm -rf $(VENV) runs dist
+	rm -rf $(VENV) .venv-bench runs dist
