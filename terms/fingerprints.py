@@ -1,15 +1,15 @@
 """Bargaining fingerprints: how an agent moves, apart from what it earns, and which of five styles that is.
 
-Concession dynamics come from the feasible episodes (I+), self-constraint from the infeasible ones (I-), as in the paper's
-finding 5. With ``g_k = s (r_A - p_k)`` the distance of the own offer in round k from the own reservation, first offer in round
-f and last in round l of an episode of K rounds:
+Concession dynamics come from the feasible episodes (I+), self-constraint from the infeasible ones (I-), as in the
+paper's finding 5. With ``g_k = s (r_A - p_k)`` the distance of the own offer in round k from the own reservation, first
+offer in round f and last in round l of an episode of K rounds:
 
-* opening demand: ``sum g_f / sum zopa`` (both as shares of R); 1 asks for the whole surplus, more asks for more than there is;
-* concession pace: mean over episodes with two offers and ``g_f > 0`` of ``(K - 1) (g_f - g_l) / (g_f (l - f))``. 1 is on
-  course to give up the opening distance evenly by the last round, as a linear time-dependent agent does exactly.
+* opening demand: ``sum g_f / sum zopa`` (both as shares of R); 1 asks for the whole surplus, 2 for twice what there is;
+* concession pace: mean over episodes with two offers and ``g_f > 0`` of ``(K - 1) (g_f - g_l) / (g_f (l - f))``. 1 is
+  on course to give up the opening distance evenly by the last round, as a linear time-dependent agent does exactly.
 
-The paper names the styles and what separates them but prints no thresholds. Those below are this project's choice, each at a
-point with a meaning; :func:`classify_style` states the order in which they are asked.
+The paper names the styles and what separates them but prints no thresholds. Those below are this project's choice, each
+at a point with a meaning; :func:`classify_style` states the order in which they are asked.
 """
 
 from __future__ import annotations
@@ -123,9 +123,9 @@ def classify_style(
         return None
     if exit_rate >= REFUSAL_SHARE or (closer_rate is not None and closer_rate < REFUSER_CLOSER_RATE):
         return Style.REFUSER
-    if closer_rate is not None and surplus is not None:
-        if closer_rate >= ACCEPTER_CLOSER_RATE and surplus < ACCEPTER_SURPLUS:
-            return Style.ACCEPTER
+    is_closer = closer_rate is not None and closer_rate >= ACCEPTER_CLOSER_RATE
+    if is_closer and surplus is not None and surplus < ACCEPTER_SURPLUS:
+        return Style.ACCEPTER
     if demand is not None and demand < ANCHOR_DEMAND:
         return Style.BALANCED
     if demand is None or pace is None:

@@ -70,38 +70,44 @@ def build_report(
     views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
     suites = suite_views(views, comparisons)
     figures, chart_css = _figures(suites)
-    limits = _surplus_limits(views)
-    css = _asset("report.css") + chart_css
-    script = _asset("report.js")
+    css, script = _asset("report.css") + chart_css, _asset("report.js")
     payload = Encoder().payload([view.run for suite in suites for view in suite.views], viewer_limit)
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            title=title,
-            version=terms.__version__,
-            policy=_content_policy(css, script),
-            css=css,
-            script=script,
-            viewer_json=to_script_json(payload),
-            viewer_limit=viewer_limit,
-            max_unusable_share=max_unusable_share,
-            views=views,
-            suites=suites,
-            pairs=suite_pairs(suites),
-            figures=figures,
-            limits=limits,
-            position=partial(_position, limits=limits),
-            zero=_share(0.0, limits),
-            metrics=METRICS,
-            metric_by_name=METRIC_BY_NAME,
-            leaderboard=LEADERBOARD,
-            families=FAMILIES,
-            bins=BINS,
-            terminations=TERMINATIONS,
-            thresholds=fingerprints,
-        )
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        **_vocabulary(),
+        **_scale(views),
+        title=title,
+        policy=_content_policy(css, script),
+        css=css,
+        script=script,
+        figures=figures,
+        views=views,
+        suites=suites,
+        pairs=suite_pairs(suites),
+        viewer_json=to_script_json(payload),
+        viewer_limit=viewer_limit,
+        max_unusable_share=max_unusable_share,
     )
+
+
+def _vocabulary() -> dict[str, Any]:
+    """Return what the template needs to know about the game."""
+    return {
+        "version": terms.__version__,
+        "metrics": METRICS,
+        "metric_by_name": METRIC_BY_NAME,
+        "leaderboard": LEADERBOARD,
+        "families": FAMILIES,
+        "bins": BINS,
+        "terminations": TERMINATIONS,
+        "thresholds": fingerprints,
+    }
+
+
+def _scale(views: Sequence[RunView]) -> dict[str, Any]:
+    """Return the one scale that all dot-and-interval rows share."""
+    limits = _surplus_limits(views)
+    return {"limits": limits, "zero": _share(0.0, limits), "position": partial(_position, limits=limits)}
 
 
 def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **options: Any) -> Path:
@@ -153,7 +159,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=format_number, count=lambda n: f"{n:,}", heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__)
+    environment.filters.update(
+        number=format_number, count=lambda n: f"{n:,}", heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__
+    )
     return environment
 
 
@@ -177,7 +185,11 @@ def _surplus_limits(views: Sequence[RunView]) -> tuple[float, float]:
 
 def _position(estimate: Estimate, limits: tuple[float, float]) -> dict[str, float | None]:
     """Return where an interval lies on a scale, in percent of its width."""
-    return {name: None if value is None else _share(value, limits) for name, value in estimate._asdict().items() if name != "n"}
+    return {
+        name: None if value is None else _share(value, limits)
+        for name, value in estimate._asdict().items()
+        if name != "n"
+    }
 
 
 def _share(value: float, limits: tuple[float, float]) -> float:

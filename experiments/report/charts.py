@@ -36,10 +36,9 @@ def plot_intervals(
     *,
     others: Sequence[Sequence[Estimate]] = (),
     limits: tuple[float, float] = (0.0, 1.0),
-    x_label: str = "",
-    colors: Colors = Colors(),  # noqa: B008  (frozen)
+    colors: Colors = Colors(),
 ) -> Axes:
-    """Draw one row a label, first on top: the interval as a line, the estimate as a dot, ``others`` as faint ticks behind."""
+    """Draw one row a label, first on top: interval as a line, estimate as a dot, ``others`` as faint ticks behind."""
     for series in others:
         points = [(value.estimate, row) for row, value in enumerate(series) if value.estimate is not None]
         if points:
@@ -54,7 +53,6 @@ def plot_intervals(
     ax.set_yticks(range(len(labels)), labels=labels, parse_math=False)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.set_xlim(*limits)
-    ax.set_xlabel(x_label)
     ax.grid(visible=True, axis="x", color=colors.grid)
     ax.spines["left"].set_visible(False)
     return ax
@@ -66,9 +64,8 @@ def plot_curves(
     *,
     others: Sequence[Curve] = (),
     limits: tuple[float, float] | None = None,
-    x_label: str = "round",
     y_label: str = "",
-    colors: Colors = Colors(),  # noqa: B008  (frozen)
+    colors: Colors = Colors(),
 ) -> Axes:
     """Draw ``curve`` by round (index 0 is round 1) with its interval as a band, ``others`` faint behind it."""
     for other in others:
@@ -76,12 +73,12 @@ def plot_curves(
         ax.plot(rounds, centre, color=colors.ghost, linewidth=1.0)
     rounds, centre, low, high = _as_arrays(curve)
     ax.fill_between(rounds, low, high, color=colors.accent, alpha=0.22, linewidth=0)
-    ax.plot(rounds, centre, color=colors.accent, linewidth=2.0, marker="o", markersize=3.5)
+    ax.plot(rounds, centre, color=colors.accent, linewidth=2.0, marker="o", markersize=3.5, clip_on=False)
     ax.set_xlim(0.6, max(2, len(curve)) + 0.4)
     if limits is not None:
         ax.set_ylim(*limits)
     ax.set_xticks(np.unique(np.linspace(1, max(1, len(curve)), 4).round()))
-    ax.set_xlabel(x_label)
+    ax.set_xlabel("round")
     ax.set_ylabel(y_label)
     ax.grid(visible=True, axis="y", color=colors.grid)
     ax.spines["left"].set_visible(False)

@@ -1,8 +1,8 @@
 """Matplotlib figures as inline SVG that takes its colours and font from the page.
 
-Inline ``style`` attributes are forbidden by the page's content policy and would fix colours for light mode only, so every
-distinct style becomes a class of one shared sheet, and the placeholder colours of :data:`PALETTE` become CSS variables. Text stays
-text: it can be searched, read aloud and follows the page's font.
+Inline ``style`` attributes are forbidden by the page's content policy and would fix colours for light mode only, so
+every distinct style becomes a class of one shared sheet, and the placeholder colours of :data:`PALETTE` become CSS
+variables. Text stays text: it can be searched, read aloud and follows the page's font.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class SvgSheet:
         from matplotlib.figure import Figure
 
         width, height = size
-        with mpl.rc_context(_RC):
+        with mpl.rc_context(_RC):  # type: ignore[arg-type]  # the stubs want each key as a literal
             figure = Figure(figsize=(width / 72, height / 72))
             FigureCanvasSVG(figure)
             plot(figure.add_axes(margins.box(width, height)))

@@ -69,13 +69,15 @@ class SuiteComparison:
 
 
 def check_inputs(runs: Sequence[ReportRun], comparisons: Sequence[SuiteComparison]) -> None:
-    """Raise ``ValueError`` on an empty report, two runs under one label, or a comparison of agents that are not there."""
+    """Raise ``ValueError`` on an empty report, two runs under one label, or a comparison of agents not in it."""
     if not runs:
         raise ValueError("runs is empty; a report needs at least one run")
     labels = [(run.agent, run.suite) for run in runs]
     for label in labels:
         if labels.count(label) > 1:
-            raise ValueError(f"runs has agent={label[0]!r} on suite={label[1]!r} twice; give each run its own suite label")
+            raise ValueError(
+                f"runs has agent={label[0]!r} on suite={label[1]!r} twice; give each run its own suite label"
+            )
     for comparison in comparisons:
         _check_comparison(comparison, [agent for agent, suite in labels if suite == comparison.suite])
     suites = [comparison.suite for comparison in comparisons]

@@ -1,4 +1,4 @@
-"""The small multiples of the report: one panel a run, the other runs of its suite faint behind it, one scale for all."""
+"""The small multiples of the report: one panel a run, the other runs of its suite faint behind it, one scale."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COLORS = Colors(**{role: PALETTE[role] for role in ("accent", "ghost", "grid", "muted")})
 LARGEST = 1.5
 """Scales stop here in either direction: one absurd offer must not flatten every other curve."""
-_ROWS_SIZE, _ROWS_MARGINS = (320, 182), Margins(78, 36, 14, 4)
+_ROWS_SIZE, _ROWS_MARGINS = (320, 170), Margins(78, 24, 14, 4)
 _CURVE_SIZE, _CURVE_MARGINS = (320, 186), Margins(54, 38, 8, 8)
 
 
@@ -29,9 +29,7 @@ def family_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
 
     def plot(view: RunView) -> Callable[[Axes], Axes]:
         others = [series for key, series in rows.items() if key != view.key]
-        return lambda ax: plot_intervals(
-            ax, labels, rows[view.key], others=others, limits=limits, x_label="SE+", colors=COLORS
-        )
+        return lambda ax: plot_intervals(ax, labels, rows[view.key], others=others, limits=limits, colors=COLORS)
 
     return {
         view.key: sheet.draw(

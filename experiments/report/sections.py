@@ -112,7 +112,8 @@ def _gate(run: ReportRun, num_scored: int, max_share: float) -> Gate:
     if num_scored == 0:
         problem = "no scored episodes"
     elif unusable.estimate is not None and unusable.estimate > max_share:
-        problem = f"{100 * unusable.estimate:.1f} % of the replies were unusable or lost, more than the {100 * max_share:g} % allowed"
+        share = f"{100 * unusable.estimate:.1f} %"
+        problem = f"{share} of the replies were unusable or lost, more than the {100 * max_share:g} % allowed"
     return Gate(rates, unusable, problem)
 
 
@@ -215,4 +216,5 @@ def headline(suite: SuiteView) -> str:
     tied = [p.view.run.agent for p in scored[1:] if best.rank is not None and p.rank == best.rank]
     bounds = "" if value.low is None or value.high is None else f" [{100 * value.low:.1f}, {100 * value.high:.1f}]"
     tail = f", tied with {', '.join(tied)}" if tied else ""
-    return f"{best.view.run.agent} takes {100 * (value.estimate or 0):.1f} %{bounds} of the available surplus, n = {value.n:,}{tail}."
+    share = f"{100 * (value.estimate or 0.0):.1f} %{bounds}"
+    return f"{best.view.run.agent} takes {share} of the available surplus, n = {value.n:,}{tail}."

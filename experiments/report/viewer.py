@@ -1,8 +1,8 @@
 """Episodes for the negotiation viewer: which ones a page carries, and in what form.
 
-A page with every episode of thirteen agents would be slow to open, so each run brings at most ``limit``: from every (regime,
-family) cell the same number, half of them the worst by surplus lost and half spread evenly over the rest in the order
-they were played. Rows are arrays whose field names are listed once, and texts are numbered, because a scripted
+A page with every episode of thirteen agents would be slow to open, so each run brings at most ``limit``: from every
+(regime, family) cell the same number, half of them the worst by surplus lost and half spread evenly over the rest, in
+the order played. Rows are arrays whose field names are listed once, and texts are numbered, because a scripted
 counterpart says the same few sentences thousands of times.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,18 +20,12 @@ from terms.types import Belief, Cue, Turn
 from terms.voice import format_price
 
 VIEWER_LIMIT = 360
-EPISODE_FIELDS = (
-    "id regime family role opener reservation counterpart_reservation counterpart_urgency counterpart_stance price_min "
-    "price_max horizon zopa difficulty difficulty_bin product termination price utility lost lost_share fault fault_detail "
-    "closing_cue closing_message turns violations"
-).split()
-TURN_FIELDS = "round standing cue counterpart_message decision price message belief".split()
 PRICE_MARK = "\x00"
 """Stands for the standing price inside a counterpart message, so that one sentence at many prices is stored once."""
 
 
 def surplus_lost(episode: EpisodeRecord) -> float | None:
-    """Return what the agent left behind, in price units: ``zopa - u`` if feasible, else its loss; ``None`` if excluded."""
+    """Return what was left behind in price units: ``zopa - u`` if feasible, else the loss; ``None`` if excluded."""
     if episode.is_excluded:
         return None
     if episode.is_feasible:
@@ -70,7 +64,7 @@ def _preference(episodes: Sequence[EpisodeRecord], cell: list[int]) -> list[int]
 
 def _van_der_corput(index: int) -> float:
     """Return the binary radical inverse: sorting by it visits a list coarsely first, then ever more finely."""
-    return int(format(index, "b")[::-1], 2) / 2 ** index.bit_length()
+    return int(format(index, "b")[::-1], 2) / float(1 << index.bit_length())
 
 
 def _badness(episode: EpisodeRecord) -> tuple[bool, float, str]:
@@ -80,9 +74,50 @@ def _badness(episode: EpisodeRecord) -> tuple[bool, float, str]:
     return (False, -lost / (episode.price_max - episode.price_min), episode.scenario_id)
 
 
+EPISODE_TEXTS: dict[str, Callable[[EpisodeRecord], str | None]] = {
+    "id": lambda e: e.scenario_id,
+    "regime": lambda e: e.regime,
+    "family": lambda e: e.family,
+    "role": lambda e: e.agent_role,
+    "opener": lambda e: e.opener,
+    "counterpart_stance": lambda e: e.counterpart_type.stance,
+    "product": lambda e: e.product_name,
+    "termination": lambda e: e.termination,
+    "fault": lambda e: e.fault,
+    "fault_detail": lambda e: e.fault_detail,
+    "closing_cue": lambda e: _cue(e.closing_cue),
+    "closing_message": lambda e: _template(e.closing_message, e.price),
+}
+EPISODE_NUMBERS: dict[str, Callable[[EpisodeRecord], float | None]] = {
+    "reservation": lambda e: e.agent_type.reservation_price,
+    "counterpart_reservation": lambda e: e.counterpart_type.reservation_price,
+    "counterpart_urgency": lambda e: e.counterpart_type.urgency,
+    "price_min": lambda e: e.price_min,
+    "price_max": lambda e: e.price_max,
+    "horizon": lambda e: e.horizon,
+    "zopa": lambda e: e.zopa,
+    "difficulty": lambda e: e.difficulty,
+    "difficulty_bin": lambda e: e.difficulty_bin,
+    "price": lambda e: e.price,
+    "utility": lambda e: e.utility,
+    "lost": surplus_lost,
+}
+TURN_TEXTS: dict[str, Callable[[Turn], str | None]] = {
+    "cue": lambda turn: _cue(turn.cue),
+    "counterpart_message": lambda turn: _template(turn.counterpart_message, turn.counterpart_price),
+    "decision": lambda turn: turn.decision,
+    "message": lambda turn: turn.message,
+}
+TURN_NUMBERS: dict[str, Callable[[Turn], float | None]] = {
+    "round": lambda turn: turn.round,
+    "standing": lambda turn: turn.counterpart_price,
+    "price": lambda turn: turn.price,
+}
+
+
 @dataclass
 class Encoder:
-    """Turns episodes into rows and numbers the texts on the way."""
+    """Turns episodes into rows (texts, then numbers, then nested rows) and numbers the texts on the way."""
 
     _numbers: dict[str, int] = field(default_factory=dict)
 
@@ -98,50 +133,30 @@ class Encoder:
             for run in runs
         ]
         return {
-            "episode_fields": EPISODE_FIELDS,
-            "turn_fields": TURN_FIELDS,
+            "episode_texts": list(EPISODE_TEXTS),
+            "episode_numbers": list(EPISODE_NUMBERS),
+            "turn_texts": list(TURN_TEXTS),
+            "turn_numbers": list(TURN_NUMBERS),
             "labels": ENDINGS,
             "strings": list(self._numbers),
             "runs": encoded,
         }
 
-    def _text(self, text: str | None) -> int | None:
-        return None if not text else self._numbers.setdefault(text, len(self._numbers))
+    def _text(self, text: str | None) -> int:
+        return self._numbers.setdefault(text or "", len(self._numbers))
 
     def _episode(self, episode: EpisodeRecord) -> list[Any]:
-        hidden, lost = episode.counterpart_type, surplus_lost(episode)
-        is_share_defined = lost is not None and episode.is_feasible
         return [
-            *(self._text(text) for text in (episode.scenario_id, episode.regime, episode.family)),
-            *(self._text(text) for text in (episode.agent_role, episode.opener)),
-            _number(episode.agent_type.reservation_price),
-            _number(hidden.reservation_price),
-            _number(hidden.urgency),
-            self._text(hidden.stance),
-            *(_number(value) for value in (episode.price_min, episode.price_max)),
-            episode.horizon,
-            *(_number(value) for value in (episode.zopa, episode.difficulty)),
-            episode.difficulty_bin,
-            self._text(episode.product_name),
-            self._text(episode.termination),
-            *(_number(value) for value in (episode.price, episode.utility, lost)),
-            _number(lost / episode.zopa) if lost is not None and is_share_defined else None,
-            *(self._text(text) for text in (episode.fault, episode.fault_detail)),
-            self._text(_cue(episode.closing_cue)),
-            self._text(_template(episode.closing_message, episode.price)),
+            *(self._text(read(episode)) for read in EPISODE_TEXTS.values()),
+            *(_number(read(episode)) for read in EPISODE_NUMBERS.values()),
             [self._turn(turn) for turn in episode.turns],
             [[self._text(breach.kind), breach.round, _number(breach.value)] for breach in episode.violations],
         ]
 
     def _turn(self, turn: Turn) -> list[Any]:
         return [
-            turn.round,
-            _number(turn.counterpart_price),
-            self._text(_cue(turn.cue)),
-            self._text(_template(turn.counterpart_message, turn.counterpart_price)),
-            self._text(turn.decision),
-            _number(turn.price),
-            self._text(turn.message),
+            *(self._text(read(turn)) for read in TURN_TEXTS.values()),
+            *(_number(read(turn)) for read in TURN_NUMBERS.values()),
             _belief(turn.belief),
         ]
 
@@ -151,7 +166,7 @@ def to_script_json(payload: dict[str, Any]) -> str:
 
     ``<``, ``>`` and ``&`` are escaped, so no text can close the element or open a comment; nan and infinity raise.
     """
-    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))  # ASCII only: line separators are escaped as well
+    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))  # ASCII: line separators are escaped too
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

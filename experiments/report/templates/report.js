@@ -4,7 +4,6 @@
   const PRICE_MARK = "\u0000";
   const DASH = "–";
   const NS = "http://www.w3.org/2000/svg";
-  const TEXT_FIELDS = ["id", "regime", "family", "role", "opener", "counterpart_stance", "product", "termination", "fault", "fault_detail", "closing_cue"];
   const DEALS = ["agent_accept", "counterpart_accept"];
   const data = JSON.parse(document.getElementById("viewer-data").textContent);
   const form = document.getElementById("filters");
@@ -13,23 +12,25 @@
   const matches = document.getElementById("matches");
   const state = { shown: [], index: 0, revealed: false };
 
-  const text = (number) => (number === null ? "" : data.strings[number]);
-  const spoken = (number, price) => text(number).split(PRICE_MARK).join(price === null ? "" : price.toFixed(2));
+  const spoken = (sentence, price) => sentence.split(PRICE_MARK).join(price === null ? "" : price.toFixed(2));
   const words = (name) => data.labels[name] ?? name.replaceAll("_", " ");
   const num = (value, digits = 2) => (value === null ? DASH : (Object.is(value, -0) ? 0 : value).toFixed(digits).replace("-", "−"));
-  const record = (fields, row) => Object.fromEntries(fields.map((field, index) => [field, row[index]]));
+
+  // A row holds numbered texts, then numbers, then what `rest` names.
+  function record(texts, numbers, rest, row) {
+    const names = [...texts, ...numbers, ...rest];
+    return Object.fromEntries(names.map((name, index) => [name, index < texts.length ? data.strings[row[index]] : row[index]]));
+  }
 
   function decode(row, order) {
-    const episode = record(data.episode_fields, row);
-    for (const field of TEXT_FIELDS) episode[field] = text(episode[field]);
+    const episode = record(data.episode_texts, data.episode_numbers, ["turns", "violations"], row);
     episode.closing_message = spoken(episode.closing_message, episode.price);
-    episode.violations = episode.violations.map(([kind, round, value]) => ({ kind: text(kind), round, value }));
+    episode.violations = episode.violations.map(([kind, round, value]) => ({ kind: data.strings[kind], round, value }));
     episode.turns = episode.turns.map((values) => {
-      const turn = record(data.turn_fields, values);
-      return { ...turn, cue: text(turn.cue), decision: text(turn.decision), message: text(turn.message), counterpart_message: spoken(turn.counterpart_message, turn.standing) };
+      const turn = record(data.turn_texts, data.turn_numbers, ["belief"], values);
+      return { ...turn, counterpart_message: spoken(turn.counterpart_message, turn.standing) };
     });
-    episode.order = order;
-    return episode;
+    return { ...episode, order };
   }
 
   const decoded = new Map();
@@ -81,7 +82,7 @@
 
   function lostText(episode) {
     if (episode.lost === null) return "not scored";
-    const share = episode.lost_share === null ? "" : ` (${num(100 * episode.lost_share, 0)} %)`;
+    const share = episode.zopa > 0 ? ` (${num((100 * episode.lost) / episode.zopa, 0)} %)` : "";
     return `lost ${num(episode.lost)}${share}`;
   }
 
