@@ -36,7 +36,12 @@ bench: .venv-bench/.ready
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench
 
 notebooks: $(READY)
-	$(BIN)/python -m notebooks.build
+	mkdir -p runs/notebooks
+	for source in notebooks/*.py; do \
+	    $(BIN)/jupytext --quiet --to ipynb --output runs/notebooks/$$(basename $$source .py).ipynb $$source; \
+	done
+	$(BIN)/jupyter execute --inplace runs/notebooks/*.ipynb
+	@echo "executed notebooks: runs/notebooks"
 
 clean:
 	rm -rf $(VENV) .venv-bench runs dist
