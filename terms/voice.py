@@ -22,12 +22,12 @@ _OFFER = {
 }
 _ACCEPT = "{price} works for me. We have a deal."
 _WALK = "We are too far apart. I am stopping here."
-_NUMBER = re.compile(r"\d[\d.,\u00a0 ]*\d|\d")
+_NUMBER = re.compile(r"[-\u2212]?(?:\d[\d.,\u00a0 ]*\d|\d)")
 
 
 def format_price(price: float) -> str:
-    """Write a price with two decimals, the precision of every counterpart message."""
-    return f"{price:.2f}"
+    """Write a price with two decimals, the precision of every counterpart message; never a negative zero."""
+    return f"{price:z.2f}"
 
 
 def render(decision: Decision, price: float | None, cue: Cue, round_number: int) -> str:
