@@ -1,0 +1,18 @@
+"""Transcripts of every counterpart family, compared exactly; see ``tests/goldens/regenerate.py``."""
+
+from __future__ import annotations
+
+import pytest
+
+from terms.types import Family
+from tests.goldens.regenerate import FOLDER, golden_path, transcript
+
+
+@pytest.mark.parametrize("family", Family)
+def test_transcript(family):
+    recorded = golden_path(family).read_text(encoding="utf-8")
+    assert transcript(family) == recorded, "run `python -m tests.goldens.regenerate` and review the difference"
+
+
+def test_no_transcript_is_missing_or_left_over():
+    assert {path.name for path in FOLDER.glob("*.txt")} == {golden_path(family).name for family in Family}
