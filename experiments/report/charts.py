@@ -45,11 +45,13 @@ def plot_intervals(
             ax.plot(*zip(*points, strict=True), linestyle="none", marker="|", markersize=9, color=colors.ghost)
     for row, value in enumerate(estimates):
         if value.estimate is None:
-            ax.text(limits[0], row, "  undefined", color=colors.muted, va="center")
+            ax.annotate(
+                "undefined", (limits[0], row), (6, 0), textcoords="offset points", color=colors.muted, va="center"
+            )
             continue
         if value.low is not None and value.high is not None:
             ax.plot([value.low, value.high], [row, row], color=colors.accent, linewidth=2.2, solid_capstyle="round")
-        ax.plot([value.estimate], [row], marker="o", markersize=6, color=colors.accent)
+        ax.plot([value.estimate], [row], marker="o", markersize=6, color=colors.accent, clip_on=False)
     ax.set_yticks(range(len(labels)), labels=labels, parse_math=False)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.set_xlim(*limits)

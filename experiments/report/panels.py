@@ -86,7 +86,7 @@ def _limits(values: Sequence[Estimate], *, top: float) -> tuple[float, float]:
     points = [value.estimate for value in values if value.estimate is not None]
     low = max(-LARGEST, min([0.0, *points]))
     high = min(LARGEST, max([top, *points]))
-    return math.floor(low * 10 - 0.01) / 10 if low < 0 else 0.0, math.ceil(high * 10 + 0.01) / 10
+    return math.floor(low * 10) / 10, max(0.1, math.ceil(high * 10) / 10)
 
 
 def _describe(title: str, labels: Sequence[str], values: Sequence[Estimate]) -> str:

@@ -113,7 +113,7 @@ def _gate(run: ReportRun, num_scored: int, max_share: float) -> Gate:
         problem = "no scored episodes"
     elif unusable.estimate is not None and unusable.estimate > max_share:
         share = f"{100 * unusable.estimate:.1f} %"
-        problem = f"{share} of the replies were unusable or lost, more than the {100 * max_share:g} % allowed"
+        problem = f"{share} of the trials ended in an unusable reply or were lost; {100 * max_share:g} % is allowed"
     return Gate(rates, unusable, problem)
 
 
@@ -167,7 +167,7 @@ def _place(views: Sequence[RunView], comparison: SuiteComparison | None) -> list
         for index, agent in enumerate(group):
             placements.append(Placement(by_agent[agent], rank, _position(index, len(group))))
     placed = {placement.view.key for placement in placements}
-    rest = sorted((view for view in views if view.key not in placed), key=_by_surplus)
+    rest = sorted((view for view in views if view.key not in placed), key=_validity_and_surplus)
     return [*placements, *(Placement(view, None, "alone") for view in rest)]
 
 
@@ -177,13 +177,13 @@ def _position(index: int, size: int) -> str:
     return "first" if index == 0 else "last" if index == size - 1 else "middle"
 
 
-def _by_surplus(view: RunView) -> tuple[bool, float]:
+def _validity_and_surplus(view: RunView) -> tuple[bool, bool, float]:
     value = view.summary.overall["se_plus"].estimate
-    return (value is None, 0.0 if value is None else -value)
+    return (not view.gate.is_valid, value is None, 0.0 if value is None else -value)
 
 
 class SuitePair(NamedTuple):
-    """SE+ of one agent on each suite, in all feasible episodes and in the overlap regime alone."""
+    """SE+ of one agent on each suite, in all feasible episodes and in overlap; undefined where it did not play."""
 
     agent: str
     overall: list[Estimate]
@@ -191,18 +191,24 @@ class SuitePair(NamedTuple):
 
 
 def suite_pairs(suites: Sequence[SuiteView]) -> list[SuitePair]:
-    """Return the agents that played every one of two or more suites."""
-    if len(suites) < 2:
-        return []
-    pairs = []
-    for agent in dict.fromkeys(view.run.agent for suite in suites for view in suite.views):
-        runs = [next((v for v in suite.views if v.run.agent == agent), None) for suite in suites]
-        found = [view for view in runs if view is not None]
-        if len(found) == len(suites):
-            overall = [view.summary.overall["se_plus"] for view in found]
-            overlap = [_slice(view.summary.regimes, "overlap", "se_plus") for view in found]
-            pairs.append(SuitePair(agent, overall, overlap))
-    return pairs
+    """Return the agents that played two or more suites, where one suite's regularities would show."""
+    by_suite = [{view.run.agent: view.summary for view in suite.views} for suite in suites]
+    agents = dict.fromkeys(agent for summaries in by_suite for agent in summaries)
+    return [
+        SuitePair(
+            agent,
+            [_surplus_of(summaries.get(agent), None) for summaries in by_suite],
+            [_surplus_of(summaries.get(agent), "overlap") for summaries in by_suite],
+        )
+        for agent in agents
+        if sum(agent in summaries for summaries in by_suite) > 1
+    ]
+
+
+def _surplus_of(summary: Summary | None, regime: str | None) -> Estimate:
+    if summary is None:
+        return UNDEFINED
+    return summary.overall["se_plus"] if regime is None else _slice(summary.regimes, regime, "se_plus")
 
 
 def headline(suite: SuiteView) -> str:

@@ -1,0 +1,82 @@
+"""Runs the reports are built from: real episodes, played by scripted agents and by agents that misbehave on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+import terms
+from experiments.report import ReportRun
+from terms.types import Observation, ReplyFault, Unusable
+
+HOSTILE = (
+    "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'> {{ 7*7 }} & \u2028 \x00 end"
+)
+FRESH = terms.fresh_suite(seed=3, n_per_cell=1)
+PUBLISHED = terms.published_suite(n_per_cell=1)
+
+
+def talker(observation: Observation) -> dict[str, object]:
+    """Concedes evenly, states a belief that sharpens, and writes hostile text into every message."""
+    known = observation.round / observation.horizon
+    width = observation.price_max - observation.price_min
+    start = observation.price_min if observation.role == "buyer" else observation.price_max
+    return {
+        "decision": "Offer",
+        "price": start + known * (observation.reservation_price - start),
+        "message": HOSTILE,
+        "belief": {
+            "r_hat": observation.price_min + (0.5 + 0.1 * known) * width,
+            "kappa_hat": 0.5,
+            "stance_probs": [0.3, 0.4, 0.3],
+        },
+    }
+
+
+def silent(observation: Observation) -> Unusable:
+    """Never says anything usable, in a different way by round and role."""
+    faults = list(ReplyFault)
+    return Unusable(faults[int(observation.reservation_price) % len(faults)], f"detail {HOSTILE}")
+
+
+def lost(observation: Observation) -> Unusable:
+    """Stands for a provider that is down."""
+    return Unusable(ReplyFault.PROVIDER, "HTTP 503")
+
+
+def leaver(observation: Observation) -> dict[str, object]:
+    """Leaves at once, so that there is no deal at all."""
+    return {"decision": "Reject"}
+
+
+def played(agent: object, suite: tuple[terms.Scenario, ...], *, name: str, label: str, **facts: object) -> ReportRun:
+    """Play ``agent`` on ``suite`` and wrap the episodes."""
+    episodes = tuple(replace(terms.play(scenario, agent), agent=name) for scenario in suite)  # type: ignore[arg-type]
+    return ReportRun(name, label, episodes, **facts)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def play_run() -> Callable[..., ReportRun]:
+    """Return :func:`played`."""
+    return played
+
+
+@pytest.fixture(scope="session")
+def mixed_runs() -> tuple[ReportRun, ...]:
+    """Return scripted, talking, silent and lost agents on two suites, under an agent name that is hostile itself."""
+    build = terms.agents.build_scripted
+    fresh = [
+        played(build("patient"), FRESH, name="patient", label="fresh", config={"seed": "3", "hash <b>": HOSTILE}),
+        played(build("exploit"), FRESH, name="exploit", label="fresh"),
+        played(build("accept-any"), FRESH, name="accept-any", label="fresh"),
+        played(talker, FRESH, name=f"talker {HOSTILE}", label="fresh"),
+        played(silent, FRESH, name="silent", label="fresh"),
+        played(lost, FRESH, name="lost", label="fresh"),
+    ]
+    flawed = [
+        played(build(name), PUBLISHED, name=name, label="published", notices=(terms.PUBLISHED_FLAW,))
+        for name in ("patient", "exploit")
+    ]
+    return (*fresh, *flawed)
