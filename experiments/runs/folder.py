@@ -28,12 +28,17 @@ class RunError(ValueError):
 
 @dataclass(frozen=True)
 class Run:
-    """A run read back: records in the order of the suite, whatever order they were finished in."""
+    """A run read back: records in the order of the suite, whatever order they were finished in.
+
+    ``torn`` is the number of bytes of an unfinished last line that were left out; ``resumed`` the number of episodes
+    that were already there when the run was taken up again.
+    """
 
     folder: Path
     header: RunHeader
     records: tuple[EpisodeRecord, ...]
     torn: int
+    resumed: int = 0
 
     @property
     def is_complete(self) -> bool:

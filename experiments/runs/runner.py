@@ -11,30 +11,35 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Sequence
+import time
+import traceback
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
-    as_completed,
 )
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, NamedTuple
 
 from experiments.runs.config import RunHeader, SuiteSpec
 from experiments.runs.files import exclusive_lock
 from experiments.runs.folder import LOG, Run, RunError, load_run, open_header, write_results
 from experiments.runs.journal import JournalWriter
 from experiments.runs.records import to_row
-from terms import play
+from terms import Scenario, play
 from terms.episode import AgentLike, agent_name
 
 #: Called with the rows just finished and the number of episodes still to play.
 Progress = Callable[[Sequence[dict[str, Any]], int], None]
 _CHUNK = 50
+_MIN_CHUNKS = 64  # a small suite is cut finer, or most workers would have nothing to do
+_CHUNK_SECONDS = 0.5
 
 
 def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
@@ -74,7 +79,8 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
     with exclusive_lock(folder):
         open_header(folder, header)
         # A trial that the provider lost is tried again; it has no result yet.
-        done = {record.scenario_id for record in load_run(folder).records if not record.is_excluded}
+        before = load_run(folder)
+        done = {record.scenario_id for record in before.records if not record.is_excluded}
         todo = [i for i, scenario in enumerate(suite.build()) if scenario.scenario_id not in done]
         with JournalWriter(folder / LOG) as log:
             left = len(todo)
@@ -89,7 +95,7 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
             _play_all(agent, suite, todo, _pool(agent, workers, executor), keep)
         run = load_run(folder)
         write_results(folder, header, run.records)
-    return run
+    return replace(run, torn=before.torn, resumed=len(done))
 
 
 def _pool(agent: AgentLike, workers: int, executor: Executor | None) -> AbstractContextManager[Executor | None]:
@@ -119,38 +125,100 @@ def _play_all(
     pool: AbstractContextManager[Executor | None],
     keep: Callable[[Sequence[dict[str, Any]]], None],
 ) -> None:
-    """Play the episodes ``todo`` and hand each finished chunk to ``keep``, also while stopping early."""
-    size = 1 if getattr(agent, "concurrency", 1) > 1 else _CHUNK
-    chunks = [todo[start : start + size] for start in range(0, len(todo), size)]
+    """Play the episodes ``todo`` and hand each to ``keep`` as it is finished, also while stopping early."""
     with pool as executor:
         if executor is None:
-            for chunk in chunks:
-                keep(play_chunk(agent, suite, chunk))
+            scenarios = suite.build()
+            for index in todo:
+                keep([_play_row(agent, scenarios[index])])
             return
-        waiting = {executor.submit(play_chunk, agent, suite, chunk) for chunk in chunks}
-        try:
-            for future in as_completed(list(waiting)):
-                waiting.discard(future)
-                keep(future.result())
-        except BaseException as error:
-            _drain(waiting, keep)
-            if isinstance(error, BrokenExecutor):
-                raise RunError("a worker process died; run the same command again to go on") from error
-            raise
+        size = 1 if getattr(agent, "concurrency", 1) > 1 else max(1, min(_CHUNK, len(todo) // _MIN_CHUNKS))
+        chunks = [todo[start : start + size] for start in range(0, len(todo), size)]
+        _play_chunks(executor, agent, suite, chunks, keep)
 
 
-def _drain(waiting: set[Future[list[dict[str, Any]]]], keep: Callable[[Sequence[dict[str, Any]]], None]) -> None:
+def _play_chunks(
+    executor: Executor,
+    agent: AgentLike,
+    suite: SuiteSpec,
+    chunks: Sequence[Sequence[int]],
+    keep: Callable[[Sequence[dict[str, Any]]], None],
+) -> None:
+    waiting: dict[Future[Chunk], Sequence[int]] = {}
+    done: SimpleQueue[Future[Chunk]] = SimpleQueue()
+
+    def submit(indices: Sequence[int]) -> None:
+        future = executor.submit(play_chunk, agent, suite, indices)
+        waiting[future] = indices
+        future.add_done_callback(done.put)
+
+    try:
+        for chunk in chunks:
+            submit(chunk)
+        while waiting:
+            future = done.get()
+            rows, error = future.result()
+            keep(rows)
+            rest = waiting.pop(future)[len(rows) :]  # only now: an interruption before this must not lose the rows
+            if error is not None:
+                raise error
+            if rest:
+                submit(rest)
+    except BaseException as error:
+        _drain(waiting, keep)
+        if isinstance(error, BrokenExecutor):
+            raise RunError("a worker process died; run the same command again to go on") from error
+        raise
+
+
+def _drain(waiting: Iterable[Future[Chunk]], keep: Callable[[Sequence[dict[str, Any]]], None]) -> None:
     """Start nothing new, and keep what is already being played: it may have been paid for."""
     running = [future for future in waiting if not future.cancel()]
     for future in running:
         if future.exception() is None:
-            keep(future.result())
+            keep(future.result().rows)
 
 
-def play_chunk(agent: AgentLike, suite: SuiteSpec, indices: Sequence[int]) -> list[dict[str, Any]]:
-    """Play some episodes of a suite; the unit of work that is sent to a worker."""
-    scenarios = suite.build()
-    return [{"record": to_row(play(scenarios[index], agent))} for index in indices]
+class Chunk(NamedTuple):
+    """What a worker hands back: the rows of finished episodes, and what the agent raised, if it did."""
+
+    rows: list[dict[str, Any]]
+    error: Exception | None
+
+
+def play_chunk(agent: AgentLike, suite: SuiteSpec, indices: Sequence[int]) -> Chunk:
+    """Play some episodes of a suite; the unit of work that is sent to a worker.
+
+    Half a second of slow episodes, or an exception of the agent, ends it early: what was finished is handed back.
+    """
+    scenarios, rows = suite.build(), list[dict[str, Any]]()
+    end = time.monotonic() + _CHUNK_SECONDS
+    for index in indices:
+        try:
+            rows.append(_play_row(agent, scenarios[index]))
+        except Exception as error:  # noqa: BLE001 - the parent raises it, once the finished rows are kept
+            return Chunk(rows, _portable(error))
+        if time.monotonic() > end:
+            break
+    return Chunk(rows, None)
+
+
+def _play_row(agent: AgentLike, scenario: Scenario) -> dict[str, Any]:
+    return {"record": to_row(play(scenario, agent))}
+
+
+def _portable(error: Exception) -> Exception:
+    """Return ``error`` ready to leave a worker process, where its traceback and perhaps its class cannot follow."""
+    if multiprocessing.parent_process() is None:
+        return error
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001 - a class may fail to pickle in any way, and then it would break the pool
+        substitute = RuntimeError(f"{type(error).__name__}: {error}")
+        substitute.__notes__ = error.__notes__
+        return substitute
+    return error
 
 
 def _start_worker() -> None:
