@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from experiments.cli import options
 from experiments.cli.show import metrics_table, note, out, print_table, progress_bar
-from experiments.registry import build_agent
+from experiments.registry import agent_settings, build_agent
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import Run, summary_object
 from experiments.runs.journal import strict_dumps, strict_loads
@@ -41,9 +42,10 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=read_game_config(config)
     )
     player = build_agent(agent)
-    folder = out_dir or default_folder(player, spec)
+    settings = agent_settings(agent)
+    folder = out_dir or default_folder(player, spec, settings)
     with progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress:
-        run = run_suite(player, spec, folder, workers=workers, progress=progress)
+        run = run_suite(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
     show_run(run, as_json=as_json)
 
 
@@ -67,9 +69,10 @@ def play(  # noqa: PLR0913 - one parameter an option
     show_run(run, as_json=False)
 
 
-def default_folder(agent: AgentLike, spec: SuiteSpec) -> Path:
+def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any] | None = None) -> Path:
     """Return ``runs/AGENT-SUITE-HASH``; the hash keeps runs of different settings apart."""
-    digest = hashlib.sha256(strict_dumps([agent_name(agent), spec.model_dump(mode="json")]).encode()).hexdigest()[:8]
+    facts = [agent_name(agent), dict(settings or {}), spec.model_dump(mode="json")]
+    digest = hashlib.sha256(strict_dumps(facts).encode()).hexdigest()[:8]
     slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
     return Path("runs") / f"{slug}-{spec.label}-{digest}"
 
@@ -85,6 +88,10 @@ def show_run(run: Run, *, as_json: bool) -> None:
     metrics = summary.pop("metrics")
     for notice in summary["notices"]:
         note(f"note: {notice}")
+    if run.torn:
+        note(f"note: cut off {run.torn} bytes of an unfinished line; its episode was played again")
+    if run.resumed:
+        note(f"note: {run.resumed} of {run.header.num_episodes} episodes were already in {run.folder}")
     if metrics["num_excluded"]:
         lost, played = metrics["num_excluded"], metrics["num_episodes"]
         note(f"note: {lost} of {played} trials were lost to the provider and excluded")

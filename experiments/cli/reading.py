@@ -62,7 +62,9 @@ def report(
     """Write one self-contained HTML report about the given runs."""
     from experiments.reporting import report_on
 
-    path = report_on([load_run(folder) for folder in runs], out_file, title=title)
+    loaded = [load_run(folder) for folder in runs]
+    _note_gaps(loaded)
+    path = report_on(loaded, out_file, title=title)
     out(f"report: {path.resolve()}")
 
 
@@ -88,10 +90,16 @@ def load_same_suite(folders: Sequence[Path]) -> list[Run]:
     for name in agents:
         if agents.count(name) > 1:
             raise ValueError(f"runs has agent={name!r} twice; name each agent once")
-    for run in loaded:
+    _note_gaps(loaded)
+    return loaded
+
+
+def _note_gaps(runs: Sequence[Run]) -> None:
+    for run in runs:
+        if run.torn:
+            note(f"note: {run.folder} ends in {run.torn} bytes of an unfinished line, which are left out")
         if not run.is_complete:
             note(f"note: {run.folder} holds {len(run.records)} of {run.header.num_episodes} episodes")
-    return loaded
 
 
 def _print_comparison(comparison: Comparison, label: str) -> None:
