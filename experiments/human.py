@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from terms import Accept, Observation, Offer, Reject
@@ -19,8 +20,8 @@ HELP = "Type a price to offer it, 'accept', 'reject', or 'quit' to stop (finishe
 class Human:
     """Asks for each move on ``source`` and shows the state on ``screen``."""
 
-    source: TextIO = sys.stdin
-    screen: TextIO = sys.stdout
+    source: TextIO = field(default_factory=lambda: sys.stdin)
+    screen: TextIO = field(default_factory=lambda: sys.stdout)
     name: str = "human"
 
     def act(self, observation: Observation) -> Action:
@@ -43,14 +44,15 @@ class Human:
 
 def read_move(line: str, observation: Observation) -> Action | str:
     """Return the move a line of text says, or what was wrong with it."""
-    words = line.strip().lower().removeprefix("offer").strip()
+    text = re.sub(r"^offer\b", "", line.strip(), flags=re.IGNORECASE).strip()
+    words = text.lower()
     if words in ("accept", "a"):
         if Decision.ACCEPT in observation.legal_decisions:
             return Accept()
         return "There is no price to accept yet."
     if words in ("reject", "r"):
         return Reject()
-    price = parse_price(words)
+    price = parse_price(text)
     return HELP if price is None else Offer(price)
 
 
@@ -89,8 +91,8 @@ def reveal(rows: Sequence[dict[str, Any]], left: int) -> None:
         reservation, urgency = format_price(hidden["reservation_price"]), hidden["urgency"]
         sys.stdout.write(
             f"\nEnded: {record['termination'].replace('_', ' ')}, {deal}, you gained {format_price(record['utility'])} "
-            f"of a zone of {format_price(record['zopa'])}.\nYou faced a {hidden['stance']} {record['family']} "
-            f"counterpart with reservation price {reservation} and urgency {urgency:.2f}.\n"
+            f"of a zone of {format_price(record['zopa'])}.\nYou faced this counterpart: {hidden['stance']}, "
+            f"{record['family']}, with reservation price {reservation} and urgency {urgency:.2f}.\n"
         )
     if left:
         sys.stdout.write(f"{left} to go.\n")

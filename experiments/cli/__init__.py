@@ -6,6 +6,7 @@ input, 3 nothing could be scored, 130 interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -33,14 +34,24 @@ app.command()(listing.suites)
 
 def main() -> None:
     """Run the command line; expected failures become one clear line instead of a traceback."""
+    _open_closed_streams()
     try:
         app()
     except KeyboardInterrupt:
         _complain("interrupted; everything finished is kept, the same command goes on from there")
         sys.exit(130)
     except (ValueError, OSError, RunLockedError) as error:
-        _complain("\n".join([f"error: {error}", *getattr(error, "__notes__", [])]))
+        if getattr(error, "__notes__", None):
+            raise  # it came out of an agent: its author needs the traceback
+        _complain(f"error: {error}")
         sys.exit(2)
+
+
+def _open_closed_streams() -> None:
+    """Put an empty stream where one was closed; else the next file opened would take its number and its output."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
 
 
 def _complain(text: str) -> None:
