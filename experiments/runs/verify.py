@@ -25,6 +25,8 @@ def verify_run(folder: str | Path) -> list[str]:
     findings = []
     if header.suite.digest() != header.suite_digest:
         findings.append("the suite built now is not the one that was played (suite_digest differs)")
+    if header.suite.data_digest() != header.data_digest:
+        findings.append("the catalogue's files are not those that were played (data_digest differs)")
     if run.torn:
         findings.append(f"{LOG} ends in {run.torn} bytes of an unfinished line; run the same command again")
     if not run.is_complete:
