@@ -160,21 +160,28 @@ def _frame(product: Product, category: Sequence[Product]) -> PriceFrame:
 
 
 def _files(path: Path) -> list[Path]:
-    files = sorted(file for file in path.iterdir() if file.suffix in _READERS) if path.is_dir() else [path]
-    if not files or not files[0].is_file() or files[0].suffix not in _READERS:
+    files = sorted(filter(_is_readable, path.iterdir())) if path.is_dir() else [path]
+    if not files or not _is_readable(files[0]):
         raise ValueError(f"path={str(path)!r} is not a {' or '.join(_READERS)} file or a folder that holds one")
     return files
+
+
+def _is_readable(file: Path) -> bool:
+    return file.suffix.lower() in _READERS and file.is_file()
 
 
 def _rows(file: Path, content: bytes) -> Iterator[Mapping[str, Any] | str]:
     """Yield the rows of a file; a row that has no fields to read is yielded as the text of its fault."""
     text = _decode(file, content)
-    if file.suffix == ".csv":
-        yield from _csv_rows(text)
+    if file.suffix.lower() == ".csv":
+        try:
+            yield from _csv_rows(text)
+        except csv.Error as error:
+            raise ValueError(f"{file} is not CSV: {error}") from error
         return
     try:
         rows = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not JSON: {error}") from error
     if not isinstance(rows, list):
         raise ValueError(f"{file} holds a {type(rows).__name__}; a list of objects is needed")
@@ -190,17 +197,27 @@ def _decode(file: Path, content: bytes) -> str:
 
 
 def _csv_rows(text: str) -> Iterator[Mapping[str, Any] | str]:
-    first = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    header = [name.strip() for name in next(reader, [])]
+    known = {name for names in COLUMNS.values() for name in names}
+    delimiter = max(",;\t", key=lambda mark: len(known.intersection(_header(_reader(text, mark)))))
+    reader = _reader(text, delimiter)
+    header, line = _header(reader), reader.line_num
     for fields in reader:
+        lines, line = reader.line_num - line, reader.line_num
         if not fields:
             continue
         if len(fields) != len(header):
-            yield f"{len(fields)} fields, the header has {len(header)}"
+            hint = f", over {lines} lines: is a quote left open?" if lines > 1 else ""
+            yield f"{len(fields)} fields, the header has {len(header)}{hint}"
         else:
             yield dict(zip(header, fields, strict=True))
+
+
+def _reader(text: str, delimiter: str) -> Any:  # the type of csv.reader has no public name
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def _header(reader: Iterator[list[str]]) -> list[str]:
+    return [name.strip() for name in next(reader, [])]
 
 
 def _read_row(row: Mapping[str, Any] | str, default_category: str) -> Product | tuple[str, str]:
@@ -233,5 +250,8 @@ def _read_row(row: Mapping[str, Any] | str, default_category: str) -> Product | 
 def _price(raw: Any) -> float | None:
     if isinstance(raw, bool):
         return None
-    value = float(raw) if isinstance(raw, int | float) else parse_price(str(raw))
+    try:
+        value = float(raw) if isinstance(raw, int | float) else parse_price(str(raw))
+    except OverflowError:  # an integer beyond the range of a float
+        return None
     return value if value is not None and np.isfinite(value) else None

@@ -7,6 +7,7 @@ are refused.
 
 from __future__ import annotations
 
+import math
 import re
 
 _CURRENCY = r"(?:[$€£¥]|[A-Z]{3}|dollars?|euros?)?"
@@ -26,6 +27,11 @@ def parse_price(text: str) -> float | None:
     if match is None or (not text.isascii() and any(char.isdigit() and not char.isascii() for char in text)):
         return None
     digits = re.sub(r"[ \u00a0\u202f]", "", match.group(1))
+    price = _as_float(digits)
+    return price if math.isfinite(price) else None
+
+
+def _as_float(digits: str) -> float:
     if "," in digits and "." in digits:
         decimal = max(digits.rfind(","), digits.rfind("."))
         return float(re.sub(r"[.,]", "", digits[:decimal]) + "." + digits[decimal + 1 :])
