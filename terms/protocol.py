@@ -40,6 +40,11 @@ def coerce_action(reply: object) -> Action:
 def _checked(action: Action) -> Action:
     if action.belief is not None:
         action = replace(action, belief=read_belief(action.belief))
+    if isinstance(action, Unusable):
+        return replace(action, fault=ReplyFault(action.fault), detail=str(action.detail or ""))
+    words: object = action.message
+    if not isinstance(words, str):
+        action = replace(action, message="")  # as in a mapping: words that are no text are left out
     if isinstance(action, Offer) and not is_price(action.price):
         return Unusable(ReplyFault.UNREADABLE, f"price={_shown(action.price)} is not a finite number", action.belief)
     return action

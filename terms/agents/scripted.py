@@ -34,8 +34,9 @@ class FixedConcession:
 
     @property
     def name(self) -> str:
-        """Name used in tables, as in the published file."""
-        return f"fixed-{self.rate:.2f}"
+        """Name used in tables, as in the published file; a finer rate keeps its digits, so that no two share a name."""
+        name = f"{self.rate:.2f}"
+        return f"fixed-{name if float(name) == self.rate else self.rate}"
 
     def act(self, observation: Observation) -> Action:
         """Accept or concede a fixed share."""
