@@ -54,8 +54,11 @@ def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp]) -> Esti
         value += ratio.coefficient * point
         influence += ratio.coefficient * (ratio.numerator - point * ratio.denominator) / total
     # A numerator may be positive over a denominator of 0 (a reference that earned nothing): that episode counts too.
-    used = np.any([(ratio.denominator != 0) | (ratio.numerator != 0) for ratio in ratios], axis=0)
-    half = _half_width(influence[used], clusters[used])
+    parts = [(ratio.denominator != 0) | (ratio.numerator != 0) for ratio in ratios]
+    used = np.any(parts, axis=0)
+    # A side of a contrast with one scenario shows no spread: that is unknown, not zero.
+    is_spread_known = all(len(np.unique(clusters[part])) > 1 for part in parts)
+    half = _half_width(influence[used], clusters[used]) if is_spread_known else None
     if half is None:
         return Estimate(value, None, None, sum(counts))
     return Estimate(value, value - half, value + half, sum(counts))
