@@ -16,28 +16,32 @@ BOOTSTRAP_SEED = 0
 
 def report_on(runs: Sequence[Run], path: Path, *, title: str) -> Path:
     """Write the report about ``runs`` to ``path`` and return it."""
+    labels = suite_labels(runs)
     by_suite: dict[str, list[Run]] = {}
     for run in runs:
-        by_suite.setdefault(suite_label(run), []).append(run)
+        by_suite.setdefault(labels[run.header.suite_digest], []).append(run)
     comparisons = [suite_comparison(label, group) for label, group in by_suite.items() if len(group) > 1]
-    write_report(path, [report_run(run) for run in runs], title=title, comparisons=comparisons)
+    report_runs = [report_run(run, labels[run.header.suite_digest]) for run in runs]
+    write_report(path, report_runs, title=title, comparisons=comparisons)
     return path
 
 
-def suite_label(run: Run) -> str:
-    """Return the suite's name, with the start of its digest so that two suites of one name stay apart."""
-    return f"{run.header.suite.label} ({run.header.suite_digest[:6]})"
+def suite_labels(runs: Sequence[Run]) -> dict[str, str]:
+    """Return a label for each suite digest; two suites of one name get the start of their digests as well."""
+    names = {run.header.suite_digest: run.header.suite.label for run in runs}
+    shared = {name for name in names.values() if list(names.values()).count(name) > 1}
+    return {digest: f"{name} ({digest[:6]})" if name in shared else name for digest, name in names.items()}
 
 
-def report_run(run: Run) -> ReportRun:
-    """Describe one run for the report."""
+def report_run(run: Run, label: str) -> ReportRun:
+    """Describe one run for the report, on the suite called ``label``."""
     header = run.header
     notices = list(header.suite.notices)
     if not run.is_complete:
         notices.append(f"{header.agent}: {len(run.records)} of {header.num_episodes} episodes were played")
     return ReportRun(
         agent=header.agent,
-        suite=suite_label(run),
+        suite=label,
         episodes=run.records,
         notices=tuple(notices),
         config={
