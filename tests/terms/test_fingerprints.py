@@ -1,4 +1,4 @@
-"""Fingerprints against hand-computed trajectories, and styles against the agents whose style is known by construction."""
+"""Fingerprints against hand-computed trajectories, styles against agents written in a known one."""
 
 from __future__ import annotations
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-
-import pytest
 
 import terms
 from experiments.report import ReportRun
@@ -36,7 +33,7 @@ def talker(observation: Observation) -> dict[str, object]:
 
 
 def silent(observation: Observation) -> Unusable:
-    """Never says anything usable, in a different way by round and role."""
+    """Never says anything usable, in a different way by episode."""
     faults = list(ReplyFault)
     return Unusable(faults[int(observation.reservation_price) % len(faults)], f"detail {HOSTILE}")
 
@@ -57,13 +54,6 @@ def played(agent: object, suite: tuple[terms.Scenario, ...], *, name: str, label
     return ReportRun(name, label, episodes, **facts)  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="session")
-def play_run() -> Callable[..., ReportRun]:
-    """Return :func:`played`."""
-    return played
-
-
-@pytest.fixture(scope="session")
 def mixed_runs() -> tuple[ReportRun, ...]:
     """Return scripted, talking, silent and lost agents on two suites, under an agent name that is hostile itself."""
     build = terms.agents.build_scripted
