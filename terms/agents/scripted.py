@@ -141,7 +141,8 @@ class TitForTat:
         width = observation.price_max - observation.price_min
         if observation.last_own_offer is None:
             return accept_or_offer(observation, price_at_gap(observation, self.gap * width))
-        before, now = observation.history[-1].counterpart_price, observation.standing_price
+        before = observation.history[-1].counterpart_price if observation.history else None  # history may be hidden
+        now = observation.standing_price
         conceded = 0.0 if before is None or now is None else abs(before - now)
         return accept_or_offer(
             observation, _cap(observation, observation.last_own_offer + sign(observation) * conceded)
