@@ -19,7 +19,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-LEFT_OUT = pytest.StashKey[list[str]]()
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
 class NetworkBlockedError(RuntimeError):
@@ -80,22 +80,27 @@ def pytest_configure(config: pytest.Config) -> None:
     patch = pytest.MonkeyPatch()
     block_network(patch)
     config.add_cleanup(patch.undo)
-    config.stash[LEFT_OUT] = []
+    config.stash[LEFT_OUT] = {}
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what this machine cannot run, and remember what that was."""
+def absent_needs() -> dict[str, str]:
+    """Return the markers whose tests cannot run here, each with the reason."""
     absent = {}
     if find_chromium() is None and not os.environ.get("CI"):
         absent["browser"] = "no Chromium found; set CHROMIUM to its path, or CI=1 to fail instead"
     if not SHARED.is_dir():
         absent["shared"] = f"no published files at {SHARED}"
-    for marker, reason in absent.items():
+    return absent
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this machine cannot run, and remember how much that was."""
+    for marker in absent_needs():
         left_out = [item for item in items if item.get_closest_marker(marker)]
         if left_out:
             config.hook.pytest_deselected(items=left_out)
             items[:] = [item for item in items if not item.get_closest_marker(marker)]
-            config.stash[LEFT_OUT].append(f"{len(left_out)} tests marked {marker} left out: {reason}")
+            config.stash[LEFT_OUT][marker] = len(left_out)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -105,9 +110,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print one line for every group of tests left out."""
-    for line in config.stash[LEFT_OUT]:
-        terminalreporter.write_line(line, yellow=True)
+    """Print one line for every group of tests left out; with xdist the workers collect, so the number is not known."""
+    counts, is_distributed = config.stash[LEFT_OUT], bool(getattr(config.option, "numprocesses", None))
+    for marker, reason in absent_needs().items():
+        if marker in counts or is_distributed:
+            number = counts.get(marker, "all")
+            terminalreporter.write_line(f"{number} tests marked {marker} left out: {reason}", yellow=True)
 
 
 @pytest.fixture

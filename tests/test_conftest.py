@@ -52,7 +52,7 @@ def test_plain():
 INI = "[pytest]\nmarkers =\n    browser: x\n    shared: x\n"
 
 
-def run_marked(folder: Path, **environment: str) -> tuple[int, str]:
+def run_marked(folder: Path, *options: str, **environment: str) -> tuple[int, str]:
     """Run three marked tests under this project's conftest in a folder without browser or published files."""
     nested = folder / "repo" / "tests"
     nested.mkdir(parents=True)
@@ -60,7 +60,7 @@ def run_marked(folder: Path, **environment: str) -> tuple[int, str]:
     (nested / "conftest.py").write_text(CONFTEST.read_text(encoding="utf-8"), encoding="utf-8")
     (nested / "test_marked.py").write_text(MARKED, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(nested)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(nested)],
         cwd=folder / "repo",
         env={"PATH": "", **environment},
         capture_output=True,
@@ -76,6 +76,13 @@ def test_absent_browser_and_files_are_reported_not_skipped_in_silence(tmp_path):
     assert "1 passed, 2 deselected" in out
     assert "1 tests marked browser left out: no Chromium found" in out
     assert "1 tests marked shared left out: no published files at" in out
+
+
+def test_workers_do_not_hide_what_was_left_out(tmp_path):
+    code, out = run_marked(tmp_path, "-n", "1")
+    assert code == 0, out
+    assert "all tests marked browser left out: no Chromium found" in out
+    assert "all tests marked shared left out: no published files at" in out
 
 
 def test_absent_browser_is_an_error_under_ci(tmp_path):

@@ -82,8 +82,16 @@ class AgentContract(ABC):
             differs |= moves != [(turn.decision, turn.price) for turn in other.turns] or one.utility != other.utility
         assert differs is not self.is_mirroring
 
-    def test_plays_a_horizon_of_one_and_prices_far_from_the_usual(self):
-        for config in (terms.GameConfig(horizon=1), terms.GameConfig(price_min=-3e6, price_max=-1e6)):
-            for scenario in terms.fresh_suite(3, families=["candid"], n_per_cell=1, config=config):
-                record = terms.play(scenario, self.build())
-                assert record.termination is not Termination.INVALID_ACTION
+    @pytest.mark.parametrize(
+        "config",
+        [
+            terms.GameConfig(horizon=1),
+            terms.GameConfig(price_min=-3e6, price_max=-1e6),
+            terms.GameConfig(history_window=0, show_cues=False, show_messages=False),
+            terms.GameConfig(final_offer_answered=True),
+        ],
+        ids=["horizon 1", "negative millions", "nothing shown", "last offer answered"],
+    )
+    def test_plays_other_games(self, config):
+        for scenario in terms.fresh_suite(3, families=["candid"], n_per_cell=1, config=config):
+            assert terms.play(scenario, self.build()).termination is not Termination.INVALID_ACTION

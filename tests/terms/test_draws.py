@@ -79,6 +79,18 @@ def test_urgency_laws(regime, shape):
         assert p_value([scenario.counterpart_type.urgency for scenario in suite(regime)], beta(*wrong)) < 1e-6
 
 
+@pytest.mark.slow
+def test_laws_on_twelve_thousand_episodes():
+    overlap = fresh_suite(77, regimes=["overlap"], n_per_cell=500)
+    widths, middles = [s.zopa for s in overlap], [middle(s) for s in overlap]
+    assert p_value(widths, uniform(10, 40)) > P_VALUE
+    assert p_value(middles, uniform(20, 80)) > P_VALUE
+    assert p_value([s.harshness for s in overlap], uniform(0.2, 0.8)) > P_VALUE
+    assert p_value([s.counterpart_type.urgency for s in overlap], beta(2, 2)) > P_VALUE
+    assert p_value([draw.price for s in overlap for draw in s.luck.responses[:3]], "norm") > P_VALUE
+    assert abs(np.corrcoef(widths, middles)[0, 1]) < 3 / np.sqrt(len(widths))
+
+
 def test_harshness_law():
     assert p_value([scenario.harshness for scenario in suite("overlap")], uniform(0.2, 0.8)) > P_VALUE
 

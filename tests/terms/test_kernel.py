@@ -179,6 +179,12 @@ def test_concession_rate(stance, urgency, magnitude, rate):
     assert found == pytest.approx(rate, abs=1e-15)
 
 
+def test_each_stance_has_its_own_shift():
+    uneven = ConcessionConfig(lambda_0=0.5, lambda_1=0.0, lambda_3=0.20, lambda_4=0.05)
+    rates = [concession_rate(0.5, NO_HISTORY, params("candid", stance, concession=uneven)) for stance in Stance]
+    assert rates == pytest.approx([0.55, 0.5, 0.3], abs=1e-15)
+
+
 def test_concession_rate_is_cut_at_one():
     assert concession_rate(0.5, NO_HISTORY, params(concession=ConcessionConfig(lambda_0=3.0))) == 1.0
 

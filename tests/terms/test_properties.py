@@ -18,6 +18,7 @@ from tests.terms import strategies
 from tests.terms.builders import SYMMETRIC, Script, make_scenario, mirror_price, mirrored, seeded_luck
 
 FEW = settings(deadline=None, max_examples=60)
+MANY = settings(deadline=None, max_examples=3_000)
 MIRRORING = sorted(set(SCRIPTED) - {"exploit"})  # exploit multiplies a price by 0.6, which has no mirror image
 
 
@@ -61,11 +62,22 @@ def outcome(record):
     }
 
 
+def check_mirror(scenario, moves):
+    reflected = [Offer(-move.price) if isinstance(move, Offer) else move for move in moves]
+    assert shown(terms.play(mirrored(scenario), Script(*reflected))) == reflection(terms.play(scenario, Script(*moves)))
+
+
 @given(strategies.scenarios(SYMMETRIC), strategies.moves)
 @FEW
 def test_roles_are_mirror_images_exactly(scenario, moves):
-    reflected = [Offer(-move.price) if isinstance(move, Offer) else move for move in moves]
-    assert shown(terms.play(mirrored(scenario), Script(*reflected))) == reflection(terms.play(scenario, Script(*moves)))
+    check_mirror(scenario, moves)
+
+
+@pytest.mark.slow
+@given(strategies.scenarios(SYMMETRIC), strategies.moves)
+@MANY
+def test_roles_are_mirror_images_exactly_at_length(scenario, moves):
+    check_mirror(scenario, moves)
 
 
 @given(strategies.scenarios(SYMMETRIC), st.sampled_from(MIRRORING))
@@ -87,9 +99,7 @@ def test_the_mirror_holds_on_the_released_bounds_up_to_rounding():
                 assert twin.price == pytest.approx(mirror_price(scenario, turn.price), abs=1e-9)
 
 
-@given(strategies.scenarios(), strategies.moves)
-@FEW
-def test_quotes_are_monotone_and_never_past_the_reservation(scenario, moves):
+def check_quotes(scenario, moves):
     record = terms.play(scenario, Script(*moves))
     quotes = [turn.counterpart_price for turn in record.turns if turn.counterpart_price is not None]
     towards = [scenario.sign * (before - after) for before, after in pairwise(quotes)]
@@ -97,6 +107,19 @@ def test_quotes_are_monotone_and_never_past_the_reservation(scenario, moves):
     assert all(step >= 0 for step in towards)
     assert all(scenario.sign * (quote - limit) >= 0 for quote in quotes)
     assert all(scenario.price_min <= quote <= scenario.price_max for quote in quotes)
+
+
+@given(strategies.scenarios(), strategies.moves)
+@FEW
+def test_quotes_are_monotone_and_never_past_the_reservation(scenario, moves):
+    check_quotes(scenario, moves)
+
+
+@pytest.mark.slow
+@given(strategies.scenarios(), strategies.moves)
+@MANY
+def test_quotes_are_monotone_and_never_past_the_reservation_at_length(scenario, moves):
+    check_quotes(scenario, moves)
 
 
 @given(strategies.scenarios(), strategies.moves)
