@@ -121,6 +121,13 @@ def test_a_sentiment_on_the_threshold_is_neutral():
         assert cue(Channel.INFORMATIVE, CueDraw(0.5, 0.0), stance=stance, config=config).sentiment == "neutral"
 
 
+def test_a_posture_of_probability_zero_is_not_drawn_by_the_lowest_uniform():
+    never_concede = CueConfig(concede_slope=1e6)
+    draw = CueDraw(posture=0.0, sentiment=0.0)
+    assert posture_probs(0.0, 0.6, 0, Channel.INFORMATIVE, never_concede)[0] == 0.0
+    assert cue(Channel.INFORMATIVE, draw, share=0.0, config=never_concede).posture is Posture.HOLD
+
+
 def test_a_uniform_that_rounding_leaves_uncovered_is_pressure():
     assert cue(Channel.INFORMATIVE, CueDraw(1.0, 0.0)).posture is Posture.PRESSURE
 
