@@ -16,6 +16,8 @@ from experiments.runs.files import RunLockedError
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="terms",
     help="Diagnose how agents bargain and what it costs them.",
@@ -37,9 +39,11 @@ def main() -> None:
     _open_closed_streams()
     try:
         app()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:  # typer exits with it after Ctrl-C
+            raise
         _complain("interrupted; everything finished is kept, the same command goes on from there")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except (ValueError, OSError, RunLockedError) as error:
         if getattr(error, "__notes__", None):
             raise  # it came out of an agent: its author needs the traceback

@@ -53,9 +53,17 @@ def open_header(folder: Path, header: RunHeader) -> None:
         write_atomically(path, encode_line(header.model_dump(mode="json")))
         return
     before, now = read_header(folder).model_dump(mode="json"), header.model_dump(mode="json")
-    differing = [f"{key}: {before[key]!r} there, {now[key]!r} now" for key in now if before[key] != now[key]]
+    differing = _differences(before, now)
     if differing:
         raise RunError(f"{folder} holds another run ({'; '.join(differing)[:600]}); choose another --out")
+
+
+def _differences(before: Any, now: Any, path: str = "") -> list[str]:
+    """Name every leaf of two nested mappings that differs."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = {**before, **now}
+        return [text for key in keys for text in _differences(before.get(key), now.get(key), f"{path}.{key}")]
+    return [] if before == now else [f"{path[1:]}: {before!r} there, {now!r} now"]
 
 
 def read_header(folder: Path) -> RunHeader:
