@@ -33,9 +33,9 @@ def test_a_whole_file_replaces_the_old_one(tmp_path):
 
 
 def test_the_second_writer_is_refused_and_the_first_may_come_back(tmp_path):
-    with exclusive_lock(tmp_path):
-        with pytest.raises(RunLockedError, match="in use by another process"), exclusive_lock(tmp_path):
-            pass
+    refused = pytest.raises(RunLockedError, match="in use by another process")
+    with exclusive_lock(tmp_path), refused, exclusive_lock(tmp_path):
+        pass
     with exclusive_lock(tmp_path):
         pass
 
