@@ -55,6 +55,7 @@ def plot_intervals(
     ax.set_yticks(range(len(labels)), labels=labels, parse_math=False)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.set_xlim(*limits)
+    ax.locator_params(axis="x", nbins=5)
     ax.grid(visible=True, axis="x", color=colors.grid)
     ax.spines["left"].set_visible(False)
     return ax

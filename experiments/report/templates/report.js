@@ -89,7 +89,7 @@
   function refresh() {
     state.shown = filtered();
     const run = data.runs[Number(controls.run.value)];
-    const kept = run.episodes.length === run.total ? "" : `, ${run.episodes.length} of ${run.total} kept on this page`;
+    const kept = run.episodes.length === run.total ? "" : `, ${run.episodes.length} of ${run.total.toLocaleString("en-US")} kept on this page`;
     matches.textContent = `${state.shown.length} negotiation${state.shown.length === 1 ? "" : "s"}${kept}`;
     list.replaceChildren(...state.shown.map((episode, index) => element("li", { role: "option", id: `option-${index}`, "aria-selected": "false" },
       element("span", {}, words(episode.termination)), element("span", {}, lostText(episode)),

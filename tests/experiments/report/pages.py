@@ -87,7 +87,7 @@ def faults_of(page: Page) -> list[str]:
                 found.append(f"{tag} refers to {value!r}, which is not there")
         if tag == "svg" and (attributes.get("role") != "img" or not attributes.get("aria-label", "").strip()):
             found.append(f"svg without a text alternative: {attributes}")
-        if tag == "th" and attributes.get("scope") not in ("col", "row"):
+        if tag == "th" and attributes.get("scope") not in ("col", "row", "rowgroup"):
             found.append("a table header without scope")
     return found + _policy_faults(page)
 

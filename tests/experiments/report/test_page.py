@@ -83,7 +83,7 @@ def test_ties_are_shown_as_ties_and_the_uncompared_without_a_rank(mixed_html):
 
 
 def test_unusable_runs_are_flagged_beside_their_scores(mixed_html):
-    rows = mixed_html.split('aria-label="Validity gates"')[1].split("</tbody>")[0].split("<tr>")[2:]
+    rows = mixed_html.split('aria-label="Validity gates"')[1].split("</table>")[0].split("<tr>")[2:]
     verdicts = {re.search(r'class="agent">(.*?)<', row).group(1): "badge bad" in row for row in rows}
     assert verdicts["silent"]
     assert verdicts["lost"]
