@@ -40,7 +40,7 @@ NUM_SMALL = len(SMALL.build())
 KILLS_FAST, KILLS_SLOW = 2, 20
 
 
-def slow(*values):  # noqa: N802 - reads as a mark
+def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
