@@ -102,6 +102,14 @@ def test_features_use_the_offers_before_the_current_one():
     assert fourth == pytest.approx(third - 0.16 * (third - 40), abs=1e-12)
 
 
+@pytest.mark.parametrize(("uniform", "posture"), [(0.9115, Posture.HOLD), (0.9119, Posture.PRESSURE)])
+def test_the_cue_of_a_quote_uses_the_clock_of_the_answer(uniform, posture):
+    # Answer of round 1, share 0.26: logits 2 (0.26 - 0.10) = 0.32, 0.5, 2 (sqrt(0.1) - 0.80) - 0.26 = -1.22754;
+    # weights 1.37713, 1.64872, 0.29301; P(Concede or Hold) = 3.02585 / 3.31886 = 0.91171.
+    record = terms.play(make_scenario(luck=scripted_luck(posture=uniform)), Script(30.0))
+    assert record.turns[1].cue.posture is posture
+
+
 def test_price_noise_is_in_units_of_the_family():
     # One standard normal of the stochastic family moves a quote by 0.08 R = 8; the projection keeps it monotone.
     record = terms.play(make_scenario(family=Family.STOCHASTIC, luck=scripted_luck(price=-1.0)), Script(30.0))
