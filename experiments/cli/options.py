@@ -16,5 +16,6 @@ Families = Annotated[Optional[list[str]], typer.Option("--family", help="Only th
 Config = Annotated[Optional[Path], typer.Option(help="JSON file with settings of the game to change.")]  # noqa: UP045
 Out = Annotated[Optional[Path], typer.Option(help="Run folder [default: runs/AGENT-SUITE-HASH].")]  # noqa: UP045
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes.")]
+Scheduler = Annotated[Optional[str], typer.Option(help="Play on the workers of this Dask scheduler.")]  # noqa: UP045
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run folders.")]

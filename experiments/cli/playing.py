@@ -14,6 +14,7 @@ import typer
 from experiments.cli import options
 from experiments.cli.show import metrics_table, note, out, print_table, progress_bar
 from experiments.registry import agent_settings, build_agent
+from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import Run, summary_object
 from experiments.runs.journal import strict_dumps, strict_loads
@@ -35,6 +36,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     config: options.Config = None,
     out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder [default: runs/AGENT-SUITE-HASH].")] = None,
     workers: options.Workers = 1,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Play a suite with an agent and print every metric with its interval. Run it again to go on after a stop."""
@@ -44,8 +46,13 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     player = build_agent(agent)
     settings = agent_settings(agent)
     folder = out_dir or default_folder(player, spec, settings)
-    with progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress:
-        run = run_suite(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
+    with (
+        cluster_executor(scheduler) as executor,
+        progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
+    ):
+        run = run_suite(
+            player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
+        )
     show_run(run, as_json=as_json)
 
 
