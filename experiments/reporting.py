@@ -15,8 +15,12 @@ BOOTSTRAP_SEED = 0
 
 
 def report_on(runs: Sequence[Run], path: Path, *, title: str) -> Path:
-    """Write the report about ``runs`` to ``path`` and return it."""
+    """Write the report about ``runs`` to ``path`` and return it; an agent played twice on one suite raises."""
     labels = suite_labels(runs)
+    shown = [(run.header.agent, labels[run.header.suite_digest]) for run in runs]
+    for agent, label in shown:
+        if shown.count((agent, label)) > 1:
+            raise ValueError(f"runs has agent={agent!r} on {label} twice; name each run once")
     by_suite: dict[str, list[Run]] = {}
     for run in runs:
         by_suite.setdefault(labels[run.header.suite_digest], []).append(run)
@@ -68,7 +72,10 @@ def _sentence(difference: Difference) -> tuple[str, str, str]:
     estimate = difference.estimate or 0.0
     better, worse = (difference.first, difference.second) if estimate >= 0 else (difference.second, difference.first)
     sign = 1 if estimate >= 0 else -1
-    bounds = sorted(sign * (bound or 0.0) for bound in (difference.low, difference.high))
+    interval = ""
+    if difference.low is not None and difference.high is not None:
+        low, high = sorted((sign * difference.low, sign * difference.high))
+        interval = f" [{low:.3f}, {high:.3f}]"
     verdict = "different" if difference.is_significant else "not told apart"
     needed = "" if difference.needed is None else f", {difference.needed} scenarios would show it"
-    return better, worse, f"{abs(estimate):.3f} [{bounds[0]:.3f}, {bounds[1]:.3f}], n={difference.n}: {verdict}{needed}"
+    return better, worse, f"{abs(estimate):.3f}{interval}, n={difference.n}: {verdict}{needed}"
