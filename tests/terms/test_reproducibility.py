@@ -89,8 +89,9 @@ def test_seeds_and_ids_are_distinct():
     assert len({scenario.episode_seed for scenario in suite}) == len(suite)
     assert len({scenario.scenario_id for scenario in suite}) == len(suite)
     assert len({scenario.agent_seed for scenario in suite}) == len(suite)
-    draws = {scenario.luck.responses for scenario in fresh_suite(1, n_per_cell=2)}
-    assert len(draws) == len(fresh_suite(1, n_per_cell=2))
+    fresh = (*fresh_suite(1, n_per_cell=2), *fresh_suite(2, n_per_cell=2))
+    assert len({scenario.luck.responses for scenario in fresh}) == len(fresh)
+    assert len({scenario.agent_seed for scenario in fresh}) == len(fresh)  # nor do agents draw alike in two cells
 
 
 def test_published_seed_arithmetic():
