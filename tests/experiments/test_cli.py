@@ -231,7 +231,7 @@ class TestCompare:
         assert (code, err) == (0, "")
         result = strict_loads(out)
         assert set(result) == {"metric", "suite", "groups", "differences", "separation"}
-        assert sorted(sum(result["groups"], [])) == ["accept-any", "patient", "random"]
+        assert sorted(name for group in result["groups"] for name in group) == ["accept-any", "patient", "random"]
         assert [(d["first"], d["second"]) for d in result["differences"]] == [
             ("patient", "random"), ("patient", "accept-any"), ("random", "accept-any")
         ]  # fmt: skip
@@ -344,11 +344,10 @@ class TestSurroundings:
     @pytest.mark.parametrize(
         "environment",
         [
-            {"LC_ALL": "C"},
             {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
             {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
             {"COLUMNS": "20", "NO_COLOR": "1", "TERM": "dumb"},
-            {"PYTHONIOENCODING": "ascii", "FORCE_COLOR": "1"},
+            {"PYTHONIOENCODING": "ascii"},
         ],
         ids=lambda environment: ",".join(environment.values()),
     )
@@ -359,9 +358,9 @@ class TestSurroundings:
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
         assert "SE+" in done.stdout
-        if "FORCE_COLOR" not in environment:
-            assert "\x1b[" not in done.stdout
+        assert "\x1b[" not in done.stdout
 
+    @pytest.mark.slow
     def test_the_same_object_in_every_locale(self, tmp_path):
         args = ("diagnose", "--agent", "patient", *TINY_ARGS, "--json")
         plain = script(*args, "--out", tmp_path / "1", cwd=tmp_path)
@@ -369,7 +368,7 @@ class TestSurroundings:
         assert plain.stdout == odd.stdout
         assert json.loads(plain.stdout)["agent"] == "patient"
 
-    @pytest.mark.parametrize("closing", [">&-", "2>&-", ">&- 2>&- <&-"])
+    @pytest.mark.parametrize("closing", [">&-", ">&- 2>&- <&-"])
     def test_closed_streams_do_not_harm_the_run(self, tmp_path, closing):
         command = f'exec "{CONSOLE_SCRIPT}" diagnose --agent patient {" ".join(TINY_ARGS)} --out run {closing}'
         done = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, check=False, timeout=60)

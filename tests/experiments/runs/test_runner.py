@@ -413,6 +413,7 @@ class TestInterrupted:
         assert len(logged_ids(tmp_path)) < 11
 
 
+@pytest.mark.slow
 def test_runs_from_a_script_need_no_terminal(tmp_path):
     """The Python API prints nothing."""
     code = (
