@@ -93,8 +93,8 @@ class SuiteSpec(Frozen):
         return (PUBLISHED_FLAW,) if self.kind is SuiteKind.PUBLISHED else ()
 
     def build(self) -> tuple[Scenario, ...]:
-        """Return the episodes; built once per process."""
-        return _build(self.model_dump_json())
+        """Return the episodes; built once per process, and again when the catalogue's files change."""
+        return _build(self.model_dump_json(), _stamp(self.path))
 
     def digest(self) -> str:
         """Return a hash of every drawn quantity of every episode, so that a changed world cannot pass for the same."""
@@ -119,8 +119,15 @@ def _without_config(scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def _stamp(path: str | None) -> tuple[tuple[str, int, int], ...]:
+    if path is None:
+        return ()
+    files = sorted(Path(path).iterdir()) if Path(path).is_dir() else [Path(path)]
+    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.exists())
+
+
 @lru_cache(maxsize=8)
-def _build(spec_json: str) -> tuple[Scenario, ...]:
+def _build(spec_json: str, _files: tuple[tuple[str, int, int], ...]) -> tuple[Scenario, ...]:
     spec = SuiteSpec.model_validate_json(spec_json)
     scenarios = _all_scenarios(spec)
     if spec.sample is None or spec.sample >= len(scenarios):

@@ -6,6 +6,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import terms
 from terms.agents import build_scripted
@@ -222,3 +224,57 @@ def test_amazon_history_price_loads_and_plays(shared_dir):
     records = [terms.play(scenario, build_scripted("fixed-0.30")) for scenario in suite]
     assert {record.agent_role for record in records} == set(Role)
     assert terms.metrics.summarize(records).overall["agr_plus"].estimate > 0.9
+
+
+def test_a_decoy_in_the_header_does_not_choose_the_separator(tmp_path):
+    text = 'name;"size, colour, weight, age, origin";reference_price;low_price;high_price\nLamp;x;50;40;80\n'
+    assert load_catalog(save(tmp_path, text)).products[0].high_price == 80.0
+
+
+def test_a_quote_left_open_is_suspected_where_rows_vanish_into_one(tmp_path):
+    catalog = load_catalog(save(tmp_path, HEADER + GOOD + '"Desk,home,50,40,80,x\nBed,home,50,40,80,x\n'))
+    (dropped,) = catalog.dropped
+    assert dropped.detail == "1 fields, the header has 6, over 2 lines: is a quote left open?"
+
+
+def test_names_of_files_are_read_whatever_their_case_and_folders_are_no_files(tmp_path):
+    save(tmp_path, HEADER + GOOD, "ITEMS.CSV")
+    (tmp_path / "old.csv").mkdir()
+    assert load_catalog(tmp_path).num_read == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("items.json", "[" * 100_000, r"items\.json is not JSON"),
+        ("items.json", '[{"name": "L", "low_price": ' + "9" * 5000 + "}]", r"items\.json is not JSON"),
+        ("items.csv", HEADER + "x" * 200_000 + ",home,50,40,80,x\n", r"items\.csv is not CSV: field larger"),
+    ],
+    ids=["deep", "digits", "field"],
+)
+def test_hostile_files_are_refused_by_name(tmp_path, name, content, said):
+    with pytest.raises(ValueError, match=said):
+        load_catalog(save(tmp_path, content, name))
+
+
+PATIENT = build_scripted("patient")
+PRICE_TRIPLES = st.lists(st.floats(1e-6, 1e12), min_size=3, max_size=3, unique=True).map(sorted)
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(PRICE_TRIPLES, min_size=1, max_size=4))
+def test_prices_of_any_size_stay_inside_the_categorys_bounds(tmp_path, triples):
+    rows = [
+        {"name": str(i), "reference_price": reference, "low_price": low, "high_price": high}
+        for i, (low, reference, high) in enumerate(triples)
+    ]
+    suite = catalog_suite(save(tmp_path, json.dumps(rows), "items.json"), n_per_cell=1)
+    bounds = min(low for low, _, _ in triples), max(high for _, _, high in triples)
+    for scenario in suite:
+        assert (scenario.price_min, scenario.price_max) == bounds
+        for side in (scenario.agent_type, scenario.counterpart_type):
+            assert bounds[0] <= side.reservation_price <= bounds[1]
+        spread = scenario.product.high_price - scenario.product.low_price
+        assert abs(scenario.zopa) <= 0.4 * spread + 4 * np.spacing(bounds[1])
+        critical = [breach for breach in terms.play(scenario, PATIENT).violations if breach.kind.is_critical]
+        assert critical == [], "no price is pushed past a limit by rounding"

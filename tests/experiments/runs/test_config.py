@@ -56,6 +56,14 @@ def test_a_path_with_spaces_and_colons_is_kept(tmp_path, monkeypatch):
     assert spec.data_digest() != SuiteSpec.parse("fresh").data_digest()
 
 
+def test_a_catalogue_that_changes_is_read_again(tmp_path):
+    items = tmp_path / "items.csv"
+    spec = SuiteSpec.parse(f"catalog:{items}", n_per_cell=1)
+    for name in ("Kettle", "Toaster oven"):
+        items.write_text(ITEMS.replace("Kettle", name))
+        assert {scenario.product.name for scenario in spec.build()} == {name}
+
+
 def test_labels_tell_what_was_played():
     assert SuiteSpec.parse("fresh", seed=7).label == "fresh-7-n25"
     assert SuiteSpec.parse("published").label == "published-n25"
