@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from terms.cells import Cell, suite_cells
-from terms.config import GameConfig
+from terms.config import PRICE_LIMIT, GameConfig
 from terms.draws import fresh_draws
 from terms.prices import parse_price
 from terms.scenario import PriceFrame, Product, Scenario
@@ -40,6 +40,8 @@ COLUMNS = {
     "details": ("details", "description"),
 }
 DETAILS_LENGTH = 280
+#: A spread that is a smaller share of the price leaves no room for distinct offers.
+MIN_SPREAD = 1e-9
 _READERS = (".csv", ".json")
 
 
@@ -238,7 +240,7 @@ def _read_row(row: Mapping[str, Any] | str, default_category: str) -> Product | 
             return "unreadable price", f"{field}={raw!r}"
         prices.append(price)
     reference, low, high = prices
-    if not 0 < low < high:
+    if not (low > 0 and high - low > MIN_SPREAD * high):
         return "no price spread", f"low_price={low}, high_price={high}"
     if not low <= reference <= high:
         return "reference outside low and high", f"reference_price={reference} not in [{low}, {high}]"
@@ -254,4 +256,4 @@ def _price(raw: Any) -> float | None:
         value = float(raw) if isinstance(raw, int | float) else parse_price(str(raw))
     except OverflowError:  # an integer beyond the range of a float
         return None
-    return value if value is not None and np.isfinite(value) else None
+    return value if value is not None and abs(value) <= PRICE_LIMIT else None  # also false for a NaN

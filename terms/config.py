@@ -16,6 +16,10 @@ ByStance = tuple[float, float, float]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
+#: Beyond it floats no longer hold a cent, and squares of prices soon overflow.
+PRICE_LIMIT = 1e12
+
+
 class Frozen(BaseModel):
     """Immutable settings that refuse unknown keys and non-finite numbers."""
 
@@ -194,8 +198,8 @@ class GameConfig(Frozen):
     """The whole game. Defaults are the benchmark as released; every key reaches some output."""
 
     horizon: int = Field(10, ge=1, description="K, rounds of an episode")
-    price_min: float = 0.0
-    price_max: float = 100.0
+    price_min: float = Field(0.0, ge=-PRICE_LIMIT, le=PRICE_LIMIT)
+    price_max: float = Field(100.0, ge=-PRICE_LIMIT, le=PRICE_LIMIT)
     final_offer_answered: bool = Field(
         False,
         description="whether the agent's offer in round K is answered; the released runs say no, the paper says yes",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import terms
 from terms.agents import build_scripted
-from terms.catalog import DETAILS_LENGTH, DroppedRow, catalog_suite, load_catalog
+from terms.catalog import DETAILS_LENGTH, MIN_SPREAD, DroppedRow, catalog_suite, load_catalog
 from terms.scenario import Product
 from terms.types import Regime, Role
 
@@ -48,8 +48,11 @@ def test_the_layout_of_amazon_history_price_is_read(tmp_path):
         ("Lamp,home,50, ,80,x", "empty field", "low_price"),
         ("Lamp,home,about 50,40,80,x", "unreadable price", "reference_price='about 50'"),
         ("Lamp,home,50,-40,80,x", "unreadable price", "low_price='-40'"),
+        ("Lamp,home,50,40,1000000000001,x", "unreadable price", "high_price='1000000000001'"),
         ("Lamp,home,50,40,nan,x", "unreadable price", "high_price='nan'"),
         ("Lamp,home,50,80,80,x", "no price spread", "low_price=80.0, high_price=80.0"),
+        ("Lamp,home,1e9,40,80,x", "unreadable price", "reference_price='1e9'"),
+        ("Lamp,home,50,50,50.00000001,x", "no price spread", "low_price=50.0, high_price=50.00000001"),
         ("Lamp,home,50,0,80,x", "no price spread", "low_price=0.0, high_price=80.0"),
         ("Lamp,home,39.99,40,80,x", "reference outside low and high", "reference_price=39.99 not in [40.0, 80.0]"),
         ("Lamp,home,80.01,40,80,x", "reference outside low and high", "reference_price=80.01 not in [40.0, 80.0]"),
@@ -258,7 +261,11 @@ def test_hostile_files_are_refused_by_name(tmp_path, name, content, said):
 
 
 PATIENT = build_scripted("patient")
-PRICE_TRIPLES = st.lists(st.floats(1e-6, 1e12), min_size=3, max_size=3, unique=True).map(sorted)
+PRICE_TRIPLES = (
+    st.lists(st.floats(1e-6, 1e12), min_size=3, max_size=3)
+    .map(sorted)
+    .filter(lambda prices: prices[2] - prices[0] > 2 * MIN_SPREAD * prices[2])
+)
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
