@@ -6,7 +6,9 @@ Sources: TERMS-Bench (arXiv 2605.13909), eqs. 5-9 and Tables 3-6. Tuples indexed
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -24,6 +26,17 @@ class Frozen(BaseModel):
     """Immutable settings that refuse unknown keys and non-finite numbers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:
+        """Name the closest setting when a key is unknown; the library's own message does not."""
+        for key in data if isinstance(data, Mapping) else ():
+            if key not in cls.model_fields:
+                close = difflib.get_close_matches(str(key), cls.model_fields, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                raise ValueError(f"unknown key {str(key)!r}, allowed are {', '.join(cls.model_fields)}{hint}")
+        return data
 
 
 class Uniform(Frozen):

@@ -14,7 +14,7 @@ import typer
 from experiments.cli import listing, playing, reading
 from experiments.runs.files import RunLockedError
 
-__all__ = ["app", "main"]
+__all__ = ["INTERRUPTED", "app", "main"]
 
 INTERRUPTED = 130
 

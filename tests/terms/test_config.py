@@ -142,10 +142,9 @@ def test_unknown_keys_are_refused_by_name_at_every_level(path):
     with pytest.raises(ValidationError) as caught:
         changed((*path, "horizn"), 7)
     error = caught.value.errors()[0]
-    assert error["type"] == "extra_forbidden"
-    assert error["loc"][-1] == "horizn"
-    assert error["input"] == 7
-    assert "horizn" in str(caught.value)
+    assert error["loc"] == path
+    assert "unknown key 'horizn', allowed are " in error["msg"]
+    assert path or "did you mean 'horizon'?" in error["msg"]
 
 
 @pytest.mark.parametrize("path", [path for path, _ in models(GameConfig())], ids=lambda path: ".".join(path) or "top")
