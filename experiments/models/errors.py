@@ -19,7 +19,7 @@
     ├── ContextOverflow          the agent filled its context: its own fault, scored as such
     └── BudgetExceeded           the spending ceiling; raised before a call, ends the run cleanly
 
-``*`` marks what a retry may heal; the rest fails at once.
+``*`` marks a :class:`RetryableError`, which a retry may heal; the rest fails at once.
 """
 
 from __future__ import annotations

@@ -41,9 +41,9 @@ class Applied(Record):
 class Completion(Record):
     """One reply of a model, for better or worse.
 
-    ``text`` is ``None`` where the model gave no content; ``refusal`` holds the model's stated refusal. ``finish_reason``
-    is the provider's word: ``stop``, ``length``, ``content_filter``, ``tool_calls``. ``reasoning_text`` is private: it
-    must reach neither the counterpart nor a later prompt.
+    ``text`` is ``None`` where the model gave no content; ``refusal`` holds the model's stated refusal. The finish
+    reason is the provider's word: ``stop``, ``length``, ``content_filter``, ``tool_calls``. ``reasoning_text`` is
+    private: it must reach neither the counterpart nor a later prompt.
     """
 
     text: str | None
