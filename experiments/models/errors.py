@@ -30,7 +30,14 @@ from experiments.models.records import Usage
 
 
 class ModelCallError(Exception):
-    """Base of everything :meth:`ChatClient.complete` raises on purpose."""
+    """Base of everything :meth:`ChatClient.complete` raises on purpose. ``detail`` says what happened, without any key."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return self.detail
 
 
 class ProviderError(ModelCallError):
@@ -39,7 +46,7 @@ class ProviderError(ModelCallError):
     Parameters
     ----------
     detail
-        What happened, without any key.
+        What happened.
     status
         HTTP status, or the code inside an error body; ``None`` where there was no answer.
     retry_after
@@ -62,7 +69,6 @@ class ProviderError(ModelCallError):
         maybe_billed: bool = False,
     ) -> None:
         super().__init__(detail)
-        self.detail = detail
         self.status = status
         self.retry_after = retry_after
         self.usage = usage

@@ -35,7 +35,7 @@ _BY_STATUS: dict[int, type[ProviderError]] = {
 
 
 def from_exception(error: Exception, now: float) -> ModelCallError:
-    """Return our error for any exception of ``openai`` or ``httpx2``.
+    """Return our error for any exception of ``openai`` or ``httpx2``; ours pass as they are.
 
     Parameters
     ----------
@@ -53,6 +53,8 @@ def from_exception(error: Exception, now: float) -> ModelCallError:
     import openai
 
     match error:
+        case ModelCallError():
+            return error
         case openai.APIStatusError():
             return from_status(error.status_code, error.response.text, error.response.headers, now)
         case openai.APITimeoutError() | httpx2.TimeoutException():

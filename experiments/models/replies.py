@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from experiments.models.errors import EmptyCompletion, MalformedReply
 from experiments.models.failures import from_error_body
 from experiments.models.records import Applied, Completion, Usage
+from experiments.models.texts import whole_characters
 from experiments.models.usage import UsageReader
 
 
@@ -73,19 +74,21 @@ def _content(message: Mapping[str, Any], usage: Usage) -> str | None:
     if isinstance(content, list):
         # Some servers answer in parts; anything but text in them is not for us.
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
+        return whole_characters("".join(part for part in parts if isinstance(part, str)))
     return _text(message, "content", usage)
 
 
 def _reasoning(message: Mapping[str, Any]) -> str | None:
     found = (message.get(name) for name in ("reasoning", "reasoning_content"))
-    return next((text for text in found if isinstance(text, str) and text), None)
+    return next((whole_characters(text) for text in found if isinstance(text, str) and text), None)
 
 
 def _text(holder: Mapping[str, Any], name: str, usage: Usage) -> str | None:
     value = holder.get(name)
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return whole_characters(value)
     return _malformed(f"{name}={value!r} is not a text"[:300], usage)
 
 

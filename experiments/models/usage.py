@@ -6,6 +6,7 @@ here both are always inside, so that nothing is paid for twice. The total the ve
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from decimal import Decimal
@@ -123,12 +124,14 @@ def cost(usage: Usage, prices: Prices | None) -> int | None:
     return -(-total // MICRO)
 
 
-def upper_bound(request_bytes: int, max_output_tokens: int, prices: Prices | None) -> int | None:
-    """Return a cost in micro-dollars that the call cannot pass, or ``None`` without a price list.
+def upper_bound(body: Mapping[str, Any], prices: Prices | None) -> int | None:
+    """Return a cost in micro-dollars that the request cannot pass, or ``None`` without a price list.
 
-    A token is at least one byte of the request, and the server stops at ``max_output_tokens``.
+    A token is at least one byte of the request, and the server stops at the output limit.
     """
     if prices is None:
         return None
-    dearest = max(prices.prompt, prices.cache_write or 0)
-    return -(-(request_bytes * dearest + max_output_tokens * prices.completion) // MICRO)
+    prompt_tokens = len(json.dumps(body, ensure_ascii=False).encode())
+    completion_tokens = body.get("max_tokens") or body["max_completion_tokens"]
+    dearest = max(prices.prompt, prices.cached or 0, prices.cache_write or 0)
+    return -(-(prompt_tokens * dearest + completion_tokens * prices.completion) // MICRO)

@@ -1,4 +1,4 @@
-"""Keeping the key out of everything that is written or shown."""
+"""Text that crosses the border: without the key, and made of whole characters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from urllib.parse import quote
 MASK = "[key removed]"
 _SHORTEST = 8
 """A shorter placeholder such as ``x`` or ``none`` is no secret, and replacing it would garble every text."""
+
+
+def whole_characters(text: str) -> str:
+    """Return ``text`` with each half of a broken character replaced; it could be neither sent nor stored otherwise."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Redactor:
