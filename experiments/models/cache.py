@@ -1,7 +1,7 @@
 """Replies kept by their whole request, so that running the same thing again is free.
 
-One SQLite file in WAL mode, for any number of threads and processes. Only replies are kept, never failures. Repeats of one
-request get one answer: leave the cache off where the variation between repeats is what is measured.
+One SQLite file in WAL mode, for any number of threads and processes. Only replies are kept, never failures. Repeats of
+one request get one answer: leave the cache off where the variation between repeats is what is measured.
 """
 
 from __future__ import annotations

@@ -132,6 +132,6 @@ def upper_bound(body: Mapping[str, Any], prices: Prices | None) -> int | None:
     if prices is None:
         return None
     prompt_tokens = len(json.dumps(body, ensure_ascii=False).encode())
-    completion_tokens = body.get("max_tokens") or body["max_completion_tokens"]
+    completion_tokens: int = body.get("max_tokens") or body["max_completion_tokens"]
     dearest = max(prices.prompt, prices.cached or 0, prices.cache_write or 0)
     return -(-(prompt_tokens * dearest + completion_tokens * prices.completion) // MICRO)
