@@ -30,7 +30,7 @@ from experiments.models.records import Usage
 
 
 class ModelCallError(Exception):
-    """Base of all that :meth:`ChatClient.complete` raises on purpose. ``detail`` says what happened, without any key."""
+    """Base of all that a client raises on purpose. ``detail`` says what happened, without any key."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
