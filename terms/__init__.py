@@ -8,6 +8,7 @@ True
 
 from terms import agents, metrics
 from terms._version import __version__
+from terms.catalog import catalog_suite, load_catalog
 from terms.config import GameConfig
 from terms.episode import Agent, play, replay
 from terms.game import EpisodeRecord, Game
@@ -30,7 +31,9 @@ __all__ = [
     "Unusable",
     "__version__",
     "agents",
+    "catalog_suite",
     "fresh_suite",
+    "load_catalog",
     "metrics",
     "play",
     "published_suite",

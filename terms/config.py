@@ -42,6 +42,11 @@ class Beta(Frozen):
     b: float = Field(gt=0)
 
 
+def _require_sum_of_one(field: str, probs: ByStance) -> None:
+    if abs(sum(probs) - 1.0) > 1e-9:
+        raise ValueError(f"{field}={probs} sums to {sum(probs)}; it must sum to 1")
+
+
 class FamilyConfig(Frozen):
     """What sets one counterpart family apart (Tables 3-4)."""
 
@@ -54,8 +59,7 @@ class FamilyConfig(Frozen):
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Self:
-        if abs(sum(self.stance_prior) - 1.0) > 1e-9:
-            raise ValueError(f"stance_prior={self.stance_prior} sums to {sum(self.stance_prior)}; it must sum to 1")
+        _require_sum_of_one("stance_prior", self.stance_prior)
         return self
 
 
@@ -141,7 +145,11 @@ class PriorConfig(Frozen):
                 f"{self.zopa_share.high} puts a reservation outside the bounds; allowed is [{half}, {1 - half}]"
             )
         if not 0 <= self.gap_share.low <= self.gap_share.high < 1 or self.zopa_share.low < 0:
-            raise ValueError("gap_share must lie in [0, 1) and zopa_share must not be negative")
+            raise ValueError(
+                f"gap_share [{self.gap_share.low}, {self.gap_share.high}] must lie in [0, 1) and "
+                f"zopa_share.low={self.zopa_share.low} must not be negative"
+            )
+        _require_sum_of_one("agent_stance", self.agent_stance)
         return self
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from terms.game import EpisodeRecord, Game
 from terms.protocol import coerce_action
 from terms.scenario import Scenario
-from terms.types import Action, Observation, Turn
+from terms.types import Accept, Action, Decision, Observation, Offer, Reject, Turn, Unusable
 from terms.voice import Voice, render
 
 
@@ -60,24 +60,39 @@ def play(
 
 def replay(
     scenario: Scenario,
-    moves: Iterable[Action | Turn | Mapping[str, Any]],
+    moves: Iterable[Action | Mapping[str, Any]],
     *,
     agent: str = "replay",
     voice: Voice = render,
 ) -> EpisodeRecord:
     """Feed recorded agent moves to the kernel and return the episode they lead to.
 
-    ``moves`` are actions, recorded turns, or mappings with ``decision`` and ``price``. Moves that end too early or go
-    on after the end raise ``ValueError``, because the record would not be the one that was logged. An episode worded by
-    a model reads the same again with ``voice=terms.voice.recorded(turns, closing_message)``.
+    ``moves`` are actions, or mappings with ``decision`` and ``price``; :func:`recorded_moves` gives those of a record.
+    Moves that end too early or go on after the end raise ``ValueError``, because the record would not be the one that
+    was logged. An episode worded by a model reads the same again with
+    ``voice=terms.voice.recorded(turns, closing_message)``.
     """
     game = Game(scenario, speak=voice)
     for move in moves:
-        game.step(coerce_action(_as_mapping(move) if isinstance(move, Turn) else move))
+        game.step(coerce_action(move))
     if not game.is_over:
         raise ValueError(f"the moves end in round {game.round} of {scenario.scenario_id} while the talk is open")
     return game.record(agent)
 
 
-def _as_mapping(turn: Turn) -> dict[str, Any]:
-    return {"decision": turn.decision, "price": turn.price, "message": turn.message, "belief": turn.belief}
+def recorded_moves(record: EpisodeRecord) -> list[Action]:
+    """Return the agent's moves of a record, ready for :func:`replay`."""
+    return [_move(turn, record) for turn in record.turns]
+
+
+def _move(turn: Turn, record: EpisodeRecord) -> Action:
+    match turn.decision:
+        case Decision.OFFER if turn.price is not None:
+            return Offer(turn.price, turn.message, turn.belief)
+        case Decision.ACCEPT:
+            return Accept(turn.message, turn.belief)
+        case Decision.REJECT:
+            return Reject(turn.message, turn.belief)
+    if record.fault is None:
+        raise ValueError(f"round {turn.round} of {record.scenario_id} has neither a move nor a fault")
+    return Unusable(record.fault, record.fault_detail, turn.belief)

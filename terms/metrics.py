@@ -5,7 +5,7 @@ Definitions stand in :mod:`terms.metric_table`, intervals in :mod:`terms.estimat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from terms.columns import Columns, belief_error
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
 from terms.game import EpisodeRecord
 from terms.metric_table import METRIC_BY_NAME, METRICS
-from terms.types import Decision, Turn
+from terms.suites import NUM_BINS
+from terms.types import Decision, Family, Opener, Regime, Role, Turn
 
 __all__ = [
     "METRICS",
@@ -97,21 +98,22 @@ def summarize(episodes: Sequence[EpisodeRecord], reference: Sequence[EpisodeReco
     """
     by_scenario = None if reference is None else {episode.scenario_id: episode for episode in reference}
 
-    def sliced(key: Callable[[EpisodeRecord], str | None]) -> dict[str, dict[str, Estimate]]:
+    def sliced(order: Iterable[str], key: Callable[[EpisodeRecord], str | None]) -> dict[str, dict[str, Estimate]]:
         groups: dict[str, list[EpisodeRecord]] = {}
         for episode in episodes:
             label = key(episode)
             if label is not None:
                 groups.setdefault(label, []).append(episode)
-        return {label: compute_metrics(groups[label], by_scenario) for label in sorted(groups)}
+        return {label: compute_metrics(groups[label], by_scenario) for label in order if label in groups}
 
+    bins = [f"bin_{index}" for index in range(NUM_BINS)]
     return Summary(
         overall=compute_metrics(episodes, by_scenario),
-        regimes=sliced(lambda e: e.regime.value),
-        families=sliced(lambda e: e.family.value),
-        roles=sliced(lambda e: e.agent_role.value),
-        openers=sliced(lambda e: e.opener.value),
-        difficulty=sliced(lambda e: None if e.difficulty_bin is None else f"bin_{e.difficulty_bin}"),
+        regimes=sliced(Regime, lambda e: e.regime.value),
+        families=sliced(Family, lambda e: e.family.value),
+        roles=sliced(Role, lambda e: e.agent_role.value),
+        openers=sliced(Opener, lambda e: e.opener.value),
+        difficulty=sliced(bins, lambda e: None if e.difficulty_bin is None else f"bin_{e.difficulty_bin}"),
         num_episodes=len(episodes),
         num_excluded=sum(episode.is_excluded for episode in episodes),
     )

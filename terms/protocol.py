@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, get_args
 
@@ -37,9 +38,19 @@ def coerce_action(reply: object) -> Action:
 
 
 def _checked(action: Action) -> Action:
+    if action.belief is not None:
+        action = replace(action, belief=read_belief(action.belief))
     if isinstance(action, Offer) and not is_price(action.price):
-        return Unusable(ReplyFault.UNREADABLE, f"price={action.price!r} is not a finite number", action.belief)
+        return Unusable(ReplyFault.UNREADABLE, f"price={_shown(action.price)} is not a finite number", action.belief)
     return action
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer beyond the interpreter's limit of digits
+        return f"a huge {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _from_mapping(reply: Mapping[Any, Any]) -> Action:
@@ -50,7 +61,7 @@ def _from_mapping(reply: Mapping[Any, Any]) -> Action:
     known = _DECISIONS.get(decision.strip().lower()) if isinstance(decision, str) else None
     if known is None:
         allowed = ", ".join(Decision)
-        return Unusable(ReplyFault.UNREADABLE, f"decision={decision!r} is not one of {allowed}", belief)
+        return Unusable(ReplyFault.UNREADABLE, f"decision={_shown(decision)} is not one of {allowed}", belief)
     match known:
         case Decision.ACCEPT:
             return Accept(message, belief)
@@ -77,7 +88,7 @@ def read_belief(raw: object) -> Belief | None:
     are non-negative and have a positive sum, and are then normalised.
     """
     if isinstance(raw, Belief):
-        return raw
+        raw = {"r_hat": raw.r_hat, "kappa_hat": raw.kappa_hat, "stance_probs": raw.stance_probs}
     if not isinstance(raw, Mapping):
         return None
     r_hat, kappa_hat = raw.get("r_hat"), raw.get("kappa_hat")
@@ -93,9 +104,11 @@ def _read_stance_probs(raw: object) -> tuple[float, float, float] | None:
         raw = [raw.get(name) for name in ("conciliatory", "neutral", "aggressive")]
     if not isinstance(raw, list | tuple) or len(raw) != 3 or not all(is_price(value) and value >= 0 for value in raw):
         return None
-    total = float(sum(raw))
+    total = sum(float(value) for value in raw)
     if not 0 < total < math.inf:
         return None
+    if abs(total - 1.0) <= 1e-9:
+        total = 1.0  # dividing again would move the last digit, and a replay would differ from its record
     return (raw[0] / total, raw[1] / total, raw[2] / total)
 
 

@@ -84,10 +84,7 @@ def fresh_suite(
     An episode depends on ``seed``, its cell and its number only, so it is the same alone and in any batch. Difficulty
     bins are equal-mass bins of the suite returned.
     """
-    if n_per_cell < 1 or seed < 0:
-        raise ValueError(
-            f"n_per_cell={n_per_cell} and seed={seed}; n_per_cell must be at least 1 and seed not negative"
-        )
+    check_request(n_per_cell, seed)
     settings = config or GameConfig()
     return with_difficulty_bins(
         [
@@ -103,6 +100,12 @@ def fresh_suite(
             for episode in range(n_per_cell)
         ]
     )
+
+
+def check_request(n_per_cell: int, seed: int) -> None:
+    """Refuse a suite without episodes or with a seed that names no stream."""
+    if n_per_cell < 1 or seed < 0:
+        raise ValueError(f"n_per_cell={n_per_cell}, seed={seed}; n_per_cell must be at least 1 and seed not negative")
 
 
 def assemble(

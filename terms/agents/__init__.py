@@ -22,6 +22,8 @@ from terms.agents.scripted import (
 )
 from terms.episode import Agent
 
+__all__ = ["SCRIPTED", "build_scripted"]
+
 SCRIPTED: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "fixed-0.01": (FixedConcession, {"rate": 0.01}),
     "fixed-0.10": (FixedConcession, {"rate": 0.10}),

@@ -191,7 +191,8 @@ class Exploit:
 def _aspiration(observation: Observation, exponent: float) -> float:
     start = own_bound(observation)
     elapsed = observation.round / observation.horizon
-    return start + (observation.reservation_price - start) * float(elapsed**exponent)
+    price = start + (observation.reservation_price - start) * float(elapsed**exponent)
+    return _cap(observation, price)  # at the full concession rounding can land just past the reservation
 
 
 def _cap(observation: Observation, price: float) -> float:

@@ -1,0 +1,97 @@
+"""Commands that play episodes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.cli import options
+from experiments.cli.show import metrics_table, note, out, print_table, progress_bar
+from experiments.registry import build_agent
+from experiments.runs.config import SuiteSpec
+from experiments.runs.folder import Run, summary_object
+from experiments.runs.journal import strict_dumps, strict_loads
+from experiments.runs.runner import run_suite
+from terms import GameConfig
+from terms.episode import AgentLike, agent_name
+from terms.suites import EPISODES_PER_CELL
+
+NOTHING_SCORED = 3
+
+
+def diagnose(  # noqa: PLR0913 - one parameter an option
+    agent: options.Agent,
+    suite: options.Suite = "fresh",
+    n_per_cell: options.Episodes = EPISODES_PER_CELL,
+    seed: options.Seed = None,
+    regime: options.Regimes = None,
+    family: options.Families = None,
+    config: options.Config = None,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder [default: runs/AGENT-SUITE-HASH].")] = None,
+    workers: options.Workers = 1,
+    as_json: options.AsJson = False,
+) -> None:
+    """Play a suite with an agent and print every metric with its interval. Run it again to go on after a stop."""
+    spec = SuiteSpec.parse(
+        suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=read_game_config(config)
+    )
+    player = build_agent(agent)
+    folder = out_dir or default_folder(player, spec)
+    with progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress:
+        run = run_suite(player, spec, folder, workers=workers, progress=progress)
+    show_run(run, as_json=as_json)
+
+
+def play(  # noqa: PLR0913 - one parameter an option
+    suite: options.Suite = "fresh",
+    episodes: Annotated[int, typer.Option(min=1, help="How many negotiations to play.")] = 1,
+    seed: options.Seed = None,
+    regime: options.Regimes = None,
+    family: options.Families = None,
+    config: options.Config = None,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder [default: runs/human-SUITE-HASH].")] = None,
+) -> None:
+    """Negotiate yourself, on the same episodes as any agent; who you faced is revealed at the end."""
+    from experiments.human import Human, reveal
+
+    spec = SuiteSpec.parse(
+        suite, seed=seed, regimes=regime, families=family, game=read_game_config(config), sample=episodes
+    )
+    player = Human()
+    run = run_suite(player, spec, out_dir or default_folder(player, spec), progress=reveal)
+    show_run(run, as_json=False)
+
+
+def default_folder(agent: AgentLike, spec: SuiteSpec) -> Path:
+    """Return ``runs/AGENT-SUITE-HASH``; the hash keeps runs of different settings apart."""
+    digest = hashlib.sha256(strict_dumps([agent_name(agent), spec.model_dump(mode="json")]).encode()).hexdigest()[:8]
+    slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
+    return Path("runs") / f"{slug}-{spec.label}-{digest}"
+
+
+def read_game_config(path: Path | None) -> GameConfig:
+    """Read changed settings of the game; an unknown key or a value out of range raises and names it."""
+    return GameConfig() if path is None else GameConfig.model_validate(strict_loads(path.read_text(encoding="utf-8")))
+
+
+def show_run(run: Run, *, as_json: bool) -> None:
+    """Print the metrics of a finished run; exit with 3 when there was nothing to score."""
+    summary = summary_object(run.header, run.records)
+    metrics = summary.pop("metrics")
+    for notice in summary["notices"]:
+        note(f"note: {notice}")
+    if metrics["num_excluded"]:
+        lost, played = metrics["num_excluded"], metrics["num_episodes"]
+        note(f"note: {lost} of {played} trials were lost to the provider and excluded")
+    if as_json:
+        out(json.dumps({**metrics, **summary}, allow_nan=False))
+    else:
+        print_table(metrics_table(f"{run.header.agent} on {run.header.suite.label}", metrics))
+        out(f"run folder: {run.folder}\nreport:     terms report {run.folder}")
+    if metrics["num_excluded"] == metrics["num_episodes"]:
+        raise typer.Exit(NOTHING_SCORED)

@@ -1,0 +1,122 @@
+"""What a person sees in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from experiments.runs.runner import Progress
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from experiments.stats import Difference
+
+HEADLINE = (
+    "mean_utility", "se_plus", "agr_plus", "cse_plus", "fagr_minus", "agent_exit_minus",
+    "be_type", "stance_acc", "crit_viol_pct", "alpha_cue", "alpha_inf",
+)  # fmt: skip
+
+
+def note(text: str) -> None:
+    """Write a notice to standard error."""
+    sys.stderr.write(text + "\n")
+
+
+def out(text: str) -> None:
+    """Write a result to standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def print_table(table: Table) -> None:
+    """Print a rich table to standard output; wide enough for a file or pipe that has no width."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)
+    console.print(table)
+
+
+def number(value: float | None) -> str:
+    """Return a number with the digits that carry meaning, and a dash for undefined."""
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def estimate(entry: Mapping[str, Any]) -> str:
+    """Return ``estimate [low, high]`` of a JSON estimate."""
+    if entry["estimate"] is None:
+        return "-"
+    if entry["low"] is None:
+        return number(entry["estimate"])
+    return f"{number(entry['estimate'])} [{number(entry['low'])}, {number(entry['high'])}]"
+
+
+def metrics_table(title: str, metrics: Mapping[str, Any]) -> Table:
+    """Return the headline metrics of a run, overall and by regime, with intervals and n."""
+    from rich.table import Table
+
+    from terms.metrics import METRIC_BY_NAME
+
+    table = Table(title=title, title_justify="left", caption="95 % intervals; - is undefined", caption_justify="left")
+    slices = {"overall": metrics["overall"], **metrics["regimes"]}
+    for heading in ("metric", "better", *slices):
+        table.add_column(heading, justify="left" if heading in ("metric", "better") else "right")
+    for name in HEADLINE:
+        metric = METRIC_BY_NAME[name]
+        cells = [f"{estimate(part[name])}  n={part[name]['n']}" for part in slices.values()]
+        table.add_row(metric.label, metric.better, *cells)
+    return table
+
+
+def difference_rows(differences: Sequence[Difference]) -> list[tuple[str, ...]]:
+    """Return one row of text per difference."""
+    return [
+        (
+            f"{d.first} - {d.second}",
+            estimate(d._asdict()),
+            "-" if d.p_holm is None else f"{d.p_holm:.2g}",
+            "different" if d.is_significant else "tie",
+            str(d.n),
+            "-" if d.needed is None else str(d.needed),
+        )
+        for d in differences
+    ]
+
+
+@contextmanager
+def progress_bar(total: int, description: str) -> Iterator[Progress]:
+    """Show a bar with rate, failures and time left on standard error while episodes are played; silent in a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[failures]}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    failures = 0
+    with Bar(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(description, total=total, rate="", failures="")
+
+        def update(rows: Sequence[Mapping[str, Any]], left: int) -> None:
+            nonlocal failures
+            failures += sum(row["record"]["fault"] is not None for row in rows)
+            speed = bar.tasks[0].speed
+            bar.update(
+                task,
+                completed=total - left,
+                rate="" if not speed else f"{speed:.0f}/s",
+                failures=f"{failures} failed" if failures else "",
+            )
+
+        yield update

@@ -1,0 +1,176 @@
+"""What a run is: an agent, a suite and the hashes that pin both."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from dataclasses import asdict
+from enum import StrEnum
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from experiments.runs.journal import strict_dumps
+from terms import GameConfig, Scenario, __version__, catalog_suite, fresh_suite, load_catalog, published_suite
+from terms.cells import DEFAULT_REGIMES, choose
+from terms.config import Frozen
+from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
+from terms.types import Family, Regime
+
+FORMAT = 1
+
+
+class SuiteKind(StrEnum):
+    """Where episodes come from."""
+
+    PUBLISHED = "published"
+    FRESH = "fresh"
+    CATALOG = "catalog"
+
+
+class SuiteSpec(Frozen):
+    """A suite by its recipe. The same recipe gives the same episodes in any process."""
+
+    kind: SuiteKind
+    path: str | None = None
+    seed: int | None = Field(None, ge=0)
+    n_per_cell: int = Field(EPISODES_PER_CELL, ge=1)
+    regimes: tuple[Regime, ...] = DEFAULT_REGIMES
+    families: tuple[Family, ...] = tuple(Family)
+    sample: int | None = Field(None, ge=1, description="play only this many episodes, drawn from the suite")
+    game: GameConfig = GameConfig()
+
+    @classmethod
+    def parse(  # noqa: PLR0913 - the options of the command line
+        cls,
+        text: str,
+        *,
+        n_per_cell: int = EPISODES_PER_CELL,
+        seed: int | None = None,
+        regimes: list[str] | None = None,
+        families: list[str] | None = None,
+        game: GameConfig | None = None,
+        sample: int | None = None,
+    ) -> Self:
+        """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told."""
+        kind, _, path = text.partition(":")
+        if kind not in list(SuiteKind) or (kind == SuiteKind.CATALOG) != bool(path):
+            raise ValueError(f"suite={text!r}, allowed are published, fresh, catalog:PATH")
+        if kind == SuiteKind.PUBLISHED and seed is not None:
+            raise ValueError(f"seed={seed}; the published suite has its own seeds, use --suite fresh")
+        return cls(
+            kind=SuiteKind(kind),
+            path=str(Path(path).resolve()) if path else None,
+            seed=None if kind == SuiteKind.PUBLISHED else seed or 0,
+            n_per_cell=n_per_cell,
+            regimes=tuple(choose("regimes", regimes, Regime, DEFAULT_REGIMES)),
+            families=tuple(choose("families", families, Family, tuple(Family))),
+            game=game or GameConfig(),
+            sample=sample,
+        )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.kind is SuiteKind.CATALOG) != (self.path is not None):
+            raise ValueError(f"path={self.path!r}; a catalogue suite needs a path and no other has one")
+        return self
+
+    @property
+    def label(self) -> str:
+        """Short name for tables and folders."""
+        seed = "" if self.seed is None else f"-{self.seed}"
+        size = f"n{self.n_per_cell}" if self.sample is None else f"sample{self.sample}"
+        return f"{self.kind}{seed}-{size}"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What must be said wherever a result on this suite is shown."""
+        return (PUBLISHED_FLAW,) if self.kind is SuiteKind.PUBLISHED else ()
+
+    def build(self) -> tuple[Scenario, ...]:
+        """Return the episodes; built once per process."""
+        return _build(self.model_dump_json())
+
+    def digest(self) -> str:
+        """Return a hash of every drawn quantity of every episode, so that a changed world cannot pass for the same."""
+        facts = hashlib.sha256()
+        for scenario in self.build():
+            facts.update(strict_dumps({**_without_config(scenario), "difficulty": scenario.difficulty}).encode())
+        return facts.hexdigest()
+
+    def data_digest(self) -> str | None:
+        """Return a hash of the catalogue's files, ``None`` for a synthetic suite."""
+        return load_catalog(self.path).digest if self.path else None
+
+
+def _without_config(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "id": scenario.scenario_id,
+        "agent": asdict(scenario.agent_type),
+        "counterpart": asdict(scenario.counterpart_type),
+        "harshness": scenario.harshness,
+        "bounds": [scenario.price_min, scenario.price_max],
+        "luck": scenario.luck,
+    }
+
+
+@lru_cache(maxsize=8)
+def _build(spec_json: str) -> tuple[Scenario, ...]:
+    spec = SuiteSpec.model_validate_json(spec_json)
+    scenarios = _all_scenarios(spec)
+    if spec.sample is None or spec.sample >= len(scenarios):
+        return scenarios
+    picked = np.random.default_rng([spec.seed or 0, len(scenarios)]).permutation(len(scenarios))[: spec.sample]
+    return tuple(scenarios[index] for index in sorted(picked))
+
+
+def _all_scenarios(spec: SuiteSpec) -> tuple[Scenario, ...]:
+    chosen: dict[str, Any] = {"regimes": spec.regimes, "families": spec.families, "n_per_cell": spec.n_per_cell}
+    if spec.kind is SuiteKind.PUBLISHED:
+        return published_suite(**chosen, config=spec.game)
+    if spec.kind is SuiteKind.FRESH:
+        return fresh_suite(spec.seed or 0, **chosen, config=spec.game)
+    return catalog_suite(spec.path or "", **chosen, seed=spec.seed or 0, config=spec.game)
+
+
+class RunHeader(Frozen):
+    """The content of ``run.json``: written first, compared on resume, checked by ``verify``."""
+
+    format: int = FORMAT
+    agent: str
+    agent_settings: dict[str, Any] = Field(default_factory=dict)
+    suite: SuiteSpec
+    suite_digest: str
+    data_digest: str | None = None
+    num_episodes: int
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, agent: str, suite: SuiteSpec, agent_settings: dict[str, Any] | None = None) -> Self:
+        """Describe a run of ``agent`` on ``suite`` with the code that is installed now."""
+        return cls(
+            agent=agent,
+            agent_settings=agent_settings or {},
+            suite=suite,
+            suite_digest=suite.digest(),
+            data_digest=suite.data_digest(),
+            num_episodes=len(suite.build()),
+            versions=code_versions(),
+        )
+
+
+def code_versions() -> dict[str, str]:
+    """Return the versions a result depends on."""
+    return {
+        "terms-commerce": __version__,
+        "python": platform.python_version(),
+        "platform": sys.platform,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+        "pyarrow": version("pyarrow"),
+    }

@@ -1,0 +1,112 @@
+"""The run folder: ``run.json``, the log ``episodes.jsonl``, and the results ``episodes.parquet`` and ``summary.json``.
+
+The log is the truth and the results are derived from it, so a run can be killed at any moment and derived again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from experiments.runs.config import RunHeader
+from experiments.runs.files import write_atomically
+from experiments.runs.journal import encode_line, read_journal, strict_dumps, strict_loads
+from experiments.runs.records import from_row, write_parquet
+from terms import EpisodeRecord
+from terms.metrics import summarize
+
+HEADER, LOG, PARQUET, SUMMARY = "run.json", "episodes.jsonl", "episodes.parquet", "summary.json"
+
+
+class RunError(ValueError):
+    """A run folder cannot be used as asked."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run read back: records in the order of the suite, whatever order they were finished in."""
+
+    folder: Path
+    header: RunHeader
+    records: tuple[EpisodeRecord, ...]
+    torn: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every episode of the suite is there."""
+        return len(self.records) == self.header.num_episodes
+
+
+def open_header(folder: Path, header: RunHeader) -> None:
+    """Write ``run.json`` first, or make sure that the one that is there describes the same run."""
+    path = folder / HEADER
+    if not path.exists():
+        write_atomically(path, encode_line(header.model_dump(mode="json")))
+        return
+    before, now = read_header(folder).model_dump(mode="json"), header.model_dump(mode="json")
+    differing = [f"{key}: {before[key]!r} there, {now[key]!r} now" for key in now if before[key] != now[key]]
+    if differing:
+        raise RunError(f"{folder} holds another run ({'; '.join(differing)[:600]}); choose another --out")
+
+
+def read_header(folder: Path) -> RunHeader:
+    """Return the header of the run in ``folder``."""
+    path = folder / HEADER
+    if not path.is_file():
+        raise RunError(f"{folder} is not a run folder: it has no {HEADER}")
+    rows = read_journal(path).rows
+    try:
+        (row,) = rows
+        return RunHeader.model_validate(row)
+    except (ValueError, ValidationError) as error:
+        raise RunError(f"{path} cannot be read as a run header: {error}") from error
+
+
+def load_run(folder: str | Path) -> Run:
+    """Read a run back. A torn last line is left out and counted in ``torn``; any other damage raises."""
+    folder = Path(folder)
+    header = read_header(folder)
+    journal = read_journal(folder / LOG)
+    order = {scenario.scenario_id: index for index, scenario in enumerate(header.suite.build())}
+    by_id: dict[str, EpisodeRecord] = {}
+    for row in journal.rows:
+        record = from_row(row["record"])
+        if record.scenario_id not in order:
+            raise RunError(
+                f"{folder / LOG} has {record.scenario_id!r}, which is not an episode of {header.suite.label}"
+            )
+        known = by_id.get(record.scenario_id)
+        if known is None or known.is_excluded:  # a trial lost to the provider gives way to one that was played
+            by_id[record.scenario_id] = record
+    records = sorted(by_id.values(), key=lambda record: order[record.scenario_id])
+    return Run(folder, header, tuple(records), journal.torn)
+
+
+def write_results(folder: Path, header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+    """Derive ``episodes.parquet`` and ``summary.json`` from the records and return the summary."""
+    write_parquet(folder / PARQUET, records)
+    summary = summary_object(header, records)
+    write_atomically(folder / SUMMARY, (strict_dumps(summary) + "\n").encode())
+    return summary
+
+
+def summary_object(header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+    """Return what ``summary.json`` holds: every metric, and what it was measured on."""
+    return {
+        "agent": header.agent,
+        "suite": header.suite.label,
+        "suite_digest": header.suite_digest,
+        "versions": header.versions,
+        "notices": list(header.suite.notices),
+        "metrics": summarize(records).to_json_object(),
+    }
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """Return ``summary.json``."""
+    summary: dict[str, Any] = strict_loads((folder / SUMMARY).read_bytes())
+    return summary

@@ -1,0 +1,63 @@
+"""Checking a run without any model: replay every episode, derive every number again, compare to the last digit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments.runs.folder import LOG, PARQUET, SUMMARY, Run, RunError, load_run, read_header, summary_object
+from experiments.runs.journal import DamagedJournalError, strict_dumps
+from experiments.runs.records import parquet_bytes
+from terms import EpisodeRecord, Scenario, replay
+from terms.episode import recorded_moves
+
+
+def verify_run(folder: str | Path) -> list[str]:
+    """Return what is wrong with the run in ``folder``.
+
+    An empty list means every number was derived again and agrees.
+    """
+    folder = Path(folder)
+    try:
+        header = read_header(folder)
+        run = load_run(folder)
+    except (DamagedJournalError, RunError, KeyError) as error:
+        return [str(error)]
+    findings = []
+    if header.suite.digest() != header.suite_digest:
+        findings.append("the suite built now is not the one that was played (suite_digest differs)")
+    if run.torn:
+        findings.append(f"{LOG} ends in {run.torn} bytes of an unfinished line; run the same command again")
+    if not run.is_complete:
+        findings.append(f"{len(run.records)} of {header.num_episodes} episodes are there; run the same command again")
+    scenarios = {scenario.scenario_id: scenario for scenario in header.suite.build()}
+    for record in run.records:
+        findings += _replay_findings(scenarios[record.scenario_id], record)
+    if run.is_complete:
+        findings += _result_findings(run)
+    return findings
+
+
+def _replay_findings(scenario: Scenario, record: EpisodeRecord) -> list[str]:
+    try:
+        again = replay(scenario, recorded_moves(record), agent=record.agent)
+    except ValueError as error:
+        return [f"{record.scenario_id}: the logged moves cannot be replayed: {error}"]
+    if again == record:
+        return []
+    fields = [name for name in EpisodeRecord.__slots__ if getattr(again, name) != getattr(record, name)]
+    return [f"{record.scenario_id}: replaying the logged moves gives another {', '.join(fields)}"]
+
+
+def _result_findings(run: Run) -> list[str]:
+    expected = {
+        PARQUET: parquet_bytes(run.records),
+        SUMMARY: (strict_dumps(summary_object(run.header, run.records)) + "\n").encode(),
+    }
+    findings = []
+    for name, data in expected.items():
+        path = run.folder / name
+        if not path.is_file():
+            findings.append(f"{name} is missing; run the same command again")
+        elif path.read_bytes() != data:
+            findings.append(f"{name} is not what the logged episodes give")
+    return findings

@@ -1,0 +1,181 @@
+r"""Comparing agents on the same scenarios and the same luck.
+
+For scenario ``i`` let ``d_i`` be the difference of two agents' mean outcomes. The reported difference is the mean of
+``d_i``; its 95 % interval is a percentile bootstrap that resamples whole scenarios; its p-value is that of the paired
+t-test, Holm-corrected over all pairs compared. The number of scenarios needed to see a true difference ``delta`` with
+80 % power at the 5 % level is ``((1.960 + 0.842) sd(d) / delta)^2``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtr
+
+from terms import EpisodeRecord
+from terms.columns import Columns
+from terms.metric_table import DENOMINATORS, METRIC_BY_NAME, Metric
+
+Floats = NDArray[np.float64]
+#: Metrics whose denominator is fixed by the scenario, so that agents can be paired on it.
+PAIRED = ("se_plus", "mean_utility", "agr_plus", "fagr_minus", "crit_viol_pct")
+NUM_RESAMPLES = 2_000
+SIGNIFICANCE = 0.05
+_POWER_FACTOR = float(ndtri(1 - SIGNIFICANCE / 2) + ndtri(0.80))
+
+
+class Difference(NamedTuple):
+    """``first`` minus ``second`` on their shared scenarios; ``needed`` scenarios would show ``estimate`` again."""
+
+    metric: str
+    first: str
+    second: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    n: int
+    needed: int | None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the corrected p-value is below 5 %."""
+        return self.p_holm is not None and self.p_holm < SIGNIFICANCE
+
+
+class Comparison(NamedTuple):
+    """All pairs of agents on one metric, and groups of agents that cannot be told apart, best group first."""
+
+    metric: str
+    differences: tuple[Difference, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+
+def compare(
+    runs: Mapping[str, Sequence[EpisodeRecord]], metric: str = "se_plus", *, rng: np.random.Generator
+) -> Comparison:
+    """Compare every pair of agents in ``runs`` on ``metric``.
+
+    Raises
+    ------
+    ValueError
+        If the metric cannot be paired, or fewer than two agents are given.
+    """
+    if metric not in PAIRED:
+        raise ValueError(f"metric={metric!r}, allowed are {', '.join(PAIRED)}")
+    if len(runs) < 2:
+        raise ValueError(f"runs has {len(runs)} agent; a comparison needs at least 2")
+    values = {name: scenario_means(episodes, metric) for name, episodes in runs.items()}
+    raw = [_difference(metric, a, b, values[a], values[b], rng) for a, b in combinations(runs, 2)]
+    corrected = holm([difference.p for difference in raw])
+    differences = tuple(d._replace(p_holm=p) for d, p in zip(raw, corrected, strict=True))
+    return Comparison(metric, differences, _groups(metric, values, differences))
+
+
+def scenario_means(episodes: Sequence[EpisodeRecord], metric: str) -> dict[str, float]:
+    """Return the mean outcome of each scenario in the metric's denominator, repeats averaged."""
+    columns = Columns.of(episodes)
+    definition = METRIC_BY_NAME[metric]
+    assert isinstance(definition, Metric)  # PAIRED lists no contrast
+    values, weights = definition.values(columns), DENOMINATORS[definition.denominator](columns)
+    sums: dict[str, list[float]] = {}
+    for episode, value, weight in zip(columns.episodes, values, weights, strict=True):
+        if weight:
+            sums.setdefault(episode.scenario_id, []).append(float(value))
+    return {scenario: math.fsum(outcomes) / len(outcomes) for scenario, outcomes in sums.items()}
+
+
+def _difference(
+    metric: str, first: str, second: str, a: Mapping[str, float], b: Mapping[str, float], rng: np.random.Generator
+) -> Difference:
+    shared = sorted(set(a) & set(b))
+    d = np.array([a[scenario] - b[scenario] for scenario in shared])
+    if len(d) == 0:
+        return Difference(metric, first, second, None, None, None, None, None, 0, None)
+    low, high = bootstrap_interval(d, rng=rng) if len(d) > 1 else (None, None)
+    p = paired_p(d) if len(d) > 1 else None
+    return Difference(metric, first, second, float(d.mean()), low, high, p, None, len(d), needed_n(d, float(d.mean())))
+
+
+def bootstrap_interval(d: Floats, *, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the 95 % percentile interval of the mean of ``d``, shape (scenarios,), resampling its entries."""
+    n = len(d)
+    block = max(1, 2_000_000 // n)  # bounds the memory of one block of resamples
+    means = [
+        d[rng.integers(0, n, size=(min(block, NUM_RESAMPLES - start), n), dtype=np.int32)].mean(axis=1)
+        for start in range(0, NUM_RESAMPLES, block)
+    ]
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def paired_p(d: Floats) -> float:
+    """Return the two-sided p-value of mean zero, Student's t on the scenario differences ``d``, shape (scenarios,)."""
+    if not np.any(d):
+        return 1.0  # the two agents did the same everywhere
+    spread = float(d.std(ddof=1))
+    if spread == 0:
+        return 0.0
+    t = float(d.mean()) / (spread / math.sqrt(len(d)))
+    return 2 * float(stdtr(len(d) - 1, -abs(t)))
+
+
+def needed_n(d: Floats, delta: float) -> int | None:
+    """Return the scenarios needed to see a difference of ``delta``; ``None`` if it is 0 or too few were played."""
+    if len(d) < 2 or delta == 0:
+        return None
+    return max(2, math.ceil((_POWER_FACTOR * float(d.std(ddof=1)) / delta) ** 2))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return Holm's step-down adjusted p-values (Holm 1979); an undefined one stays undefined and does not count."""
+    order = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    running = 0.0
+    for rank, (p, index) in enumerate(order):
+        running = max(running, min(1.0, p * (len(order) - rank)))
+        adjusted[index] = running
+    return adjusted
+
+
+def _groups(
+    metric: str, values: Mapping[str, Mapping[str, float]], differences: Sequence[Difference]
+) -> tuple[tuple[str, ...], ...]:
+    """Rank agents and tie each to the leader of its group unless their difference is significant."""
+    differ = {frozenset((d.first, d.second)) for d in differences if d.is_significant}
+    direction = -1 if METRIC_BY_NAME[metric].better == "higher" else 1
+    scored = [name for name, outcomes in values.items() if outcomes]
+    ranked = sorted(scored, key=lambda name: direction * math.fsum(values[name].values()) / len(values[name]))
+    groups: list[list[str]] = []
+    for name in ranked:
+        if groups and frozenset((groups[-1][0], name)) not in differ:
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    return tuple(tuple(group) for group in groups)
+
+
+class Separation(NamedTuple):
+    """Whether one metric tells two agents apart in one regime, and at what n it would with 80 % power."""
+
+    metric: str
+    regime: str
+    difference: Difference
+
+
+def separation_table(runs: Mapping[str, Sequence[EpisodeRecord]], *, rng: np.random.Generator) -> list[Separation]:
+    """Return for each paired metric and regime whether the agents are told apart (Holm within metric and regime)."""
+    regimes = sorted({episode.regime.value for episodes in runs.values() for episode in episodes})
+    rows = []
+    for metric in PAIRED:
+        for regime in regimes:
+            sliced = {name: [e for e in episodes if e.regime == regime] for name, episodes in runs.items()}
+            comparison = compare(sliced, metric, rng=rng)
+            rows += [Separation(metric, regime, d) for d in comparison.differences if d.estimate is not None]
+    return rows
