@@ -1,8 +1,8 @@
 """The counterpart's words: fixed templates that render a committed act and never decide anything.
 
 Text is chosen by the act, the cue and the round, so the same episode always reads the same. Another :data:`Voice` may
-be given to a game; it words what the kernel has committed and has no way to change it. :func:`stray_numbers` is the check
-every voice must pass, including an optional model voice: no number other than the committed price.
+be given to a game; it words what the kernel has committed and has no way to change it. :func:`stray_numbers` is the
+check every voice must pass, including an optional model voice: no number other than the committed price.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _WALK = "We are too far apart. I am stopping here."
 _NUMBER = re.compile(r"\d[\d.,_'’\u00a0\u202f\u2009 ]*\d|\d")
 _WORDS = (
     "zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand million dozen half percent"
+    "eighteen nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand million dozen "
+    "half percent"
 )
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS.split())})(?:s|es|ies)?\b", re.IGNORECASE)
 _BEFORE, _AFTER = re.compile(r"[^\W_]\Z|[-−]\s?\Z"), re.compile(r"\s?[%‰]|[^\W_]|[-−/]")
