@@ -54,11 +54,16 @@ class ProviderRouting(Frozen):
 class ModelSettings(Frozen):
     """One model as it is to be asked. The key itself is never a setting: ``api_key_env`` names where it is."""
 
+    # A key put into the wrong field must not be repeated by the error that says so.
+    model_config = ConfigDict(hide_input_in_errors=True)
+
     model: str = Field(min_length=1)
     base_url: str | None = Field(None, description="None is OpenRouter")
     dialect: Dialect | None = Field(None, description="None: openrouter for OpenRouter's address, openai for any other")
     api_key_env: str | None = Field(
-        None, description="None: OPENROUTER_API_KEY for OpenRouter and no key for any other address"
+        None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="None: OPENROUTER_API_KEY for OpenRouter and no key for any other address",
     )
     temperature: float | None = Field(0.0, ge=0, le=2, description="None leaves it to the server")
     effort: Effort | None = Field(None, description="reasoning effort; None leaves it to the server")
@@ -81,7 +86,7 @@ class ModelSettings(Frozen):
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"base_url={self.base_url!r} is not an address; it must start with http:// or https://")
         if parts.username or parts.password or parts.query or parts.fragment:
-            # The address is written to run files; the message must not repeat what may be a secret.
+            # The address is written to run files.
             raise ValueError("base_url holds a user, password, query or fragment; name the key in api_key_env instead")
         return self
 

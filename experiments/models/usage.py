@@ -7,7 +7,6 @@ here both are always inside, so that nothing is paid for twice. The total the ve
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -16,6 +15,7 @@ from experiments.models.records import Usage
 from experiments.models.settings import Prices
 
 MICRO = 1_000_000
+_IMPLAUSIBLE = 10**12
 
 
 class UsageReader:
@@ -64,7 +64,7 @@ class UsageReader:
             value = raw.get(name)
             if value is None:
                 continue
-            if _is_number(value) and value >= 0 and value == int(value):
+            if _is_amount(value) and value == int(value):
                 return int(value)
             self.notices.append(f"usage.{name}={value!r} is not a count of tokens; taken as unknown")
         return None
@@ -81,7 +81,7 @@ class UsageReader:
         value = raw.get(name)
         if value is None:
             return None
-        if _is_number(value) and value >= 0:
+        if _is_amount(value):
             return round(Decimal(repr(value)) * MICRO)
         self.notices.append(f"usage.{name}={value!r} is not an amount of dollars; taken as unknown")
         return None
@@ -92,8 +92,9 @@ def _part(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) else {}
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _is_amount(value: object) -> bool:
+    """Whether ``value`` is a number from 0 to a bound no call comes near; NaN fails both comparisons."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _IMPLAUSIBLE
 
 
 def _tokens_beside(prompt: int | None, completion: int | None, total: int | None) -> int | None:
