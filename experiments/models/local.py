@@ -80,7 +80,14 @@ class LocalServer:
         self._process: subprocess.Popen[str] | None = None
         self.base_url = ""
 
+    @property
+    def process_id(self) -> int | None:
+        """Process of the server, ``None`` while it does not run."""
+        return self._process.pid if self._process is not None and self._process.poll() is None else None
+
     def __enter__(self) -> Self:
+        if self._process is not None:
+            raise ValueError("this LocalServer runs already; make another one")
         command = [sys.executable, "-m", "experiments.models.local_server", str(find_model()), str(self._port)]
         environ = {**os.environ, "OMP_WAIT_POLICY": "passive", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with tempfile.TemporaryFile("w+") as errors:

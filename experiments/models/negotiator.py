@@ -48,7 +48,7 @@ class ReadAttempt:
     finish_reason: str | None = None
 
     def to_json_object(self) -> dict[str, Any]:
-        """Return the attempt for the log; ``text`` starts at character ``text_start`` of the reply that spans count in."""
+        """Return the attempt for the log; spans count in the reply, where ``text`` starts at ``text_start``."""
         return {
             "kind": self.kind.value,
             "call_id": self.call_id,

@@ -69,7 +69,20 @@ def test_read_amount(text, value):
     "text",
     [
         *("", "$", "45k", "45%", "-5", "$-5", "-$5", "−5", "+5", "$1,2,3", "$4_500", "1,20,000", "1.200 €", "1e309"),
-        *("NaN", "Infinity", "inf", "0x2d", "²", "4 5", "45 or 46", "forty-five", "1,200.", "01,200", "1.2.3", "12.34,5"),
+        *(
+            "NaN",
+            "Infinity",
+            "inf",
+            "0x2d",
+            "²",
+            "4 5",
+            "45 or 46",
+            "forty-five",
+            "1,200.",
+            "01,200",
+            "1.2.3",
+            "12.34,5",
+        ),
     ],
 )
 def test_read_amount_refuses_what_it_would_have_to_guess(text):

@@ -102,7 +102,9 @@ def test_a_number_in_another_spelling_is_repaired_with_a_receipt(raw, price):
     assert set(reading.repairs) <= {Repair.NUMBER_FROM_TEXT, Repair.NEGATIVE_ZERO}
 
 
-@pytest.mark.parametrize(("raw", "price"), [('"1,200.51"', 1200.51), ('"1.200,51"', 1200.51), ("-5", -5.0), ("500", 500.0)])
+@pytest.mark.parametrize(
+    ("raw", "price"), [('"1,200.51"', 1200.51), ('"1.200,51"', 1200.51), ("-5", -5.0), ("500", 500.0)]
+)
 def test_a_readable_price_outside_the_bounds_stays_what_it_is(raw, price):
     reading = read(f'I could have offered 45. {{"decision":"Offer","price":{raw}}} Or 45.')
     assert reading.verdict is Verdict.ILLEGAL
@@ -113,8 +115,31 @@ def test_a_readable_price_outside_the_bounds_stays_what_it_is(raw, price):
 @pytest.mark.parametrize(
     "raw",
     [
-        *("true", "false", "null", "[45]", "{}", '{"value": 45}', '"forty-five"', '""', '"45k"', '"$1,2,3"', '"$4_500"'),
-        *("NaN", "Infinity", "-Infinity", "1e309", "-1e309", '"NaN"', '"1e309"', '"-5"', '"between 40 and 45"', "9" * 5000),
+        *(
+            "true",
+            "false",
+            "null",
+            "[45]",
+            "{}",
+            '{"value": 45}',
+            '"forty-five"',
+            '""',
+            '"45k"',
+            '"$1,2,3"',
+            '"$4_500"',
+        ),
+        *(
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "1e309",
+            "-1e309",
+            '"NaN"',
+            '"1e309"',
+            '"-5"',
+            '"between 40 and 45"',
+            "9" * 5000,
+        ),
     ],
 )
 def test_a_price_that_is_no_finite_number_is_unreadable(raw):
@@ -139,7 +164,8 @@ def test_prose_is_never_a_move(role, text):
 
 
 @pytest.mark.parametrize(
-    ("finish_reason", "verdict"), [("length", Verdict.TRUNCATED), ("stop", Verdict.UNREADABLE), (None, Verdict.UNREADABLE)]
+    ("finish_reason", "verdict"),
+    [("length", Verdict.TRUNCATED), ("stop", Verdict.UNREADABLE), (None, Verdict.UNREADABLE)],
 )
 @pytest.mark.parametrize("text", ['{"decision":"Offer","price":12', f'{{"answer": {REAL}', fenced(REAL)[:-8]])
 def test_truncated_json_is_never_salvaged(text, finish_reason, verdict):
@@ -209,7 +235,11 @@ def test_a_reject_with_a_price_is_a_reject():
 
 def test_a_clean_reply_is_ok_with_its_belief():
     stance_probs = {"conciliatory": 0.2, "neutral": 0.3, "aggressive": 0.5}
-    text = move(price=45, message="I can do $45, down from your $60.", belief={"r_hat": 40, "kappa_hat": 0.5, "stance_probs": stance_probs})
+    text = move(
+        price=45,
+        message="I can do $45, down from your $60.",
+        belief={"r_hat": 40, "kappa_hat": 0.5, "stance_probs": stance_probs},
+    )
     reading = read(text)
     assert reading.verdict is Verdict.OK
     assert reading.repairs == ()
@@ -275,15 +305,55 @@ def test_the_receipt_is_strict_json():
 
 PIECES = st.sampled_from(
     [
-        *("{", "}", "[", "]", '"', ":", ",", "\n", " ", "```", "```json\n", "<think>", "</think>", "example: ", "or", "."),
-        *('"decision"', '"price"', '"message"', '"belief"', '"Offer"', '"Accept"', '"Reject"', '"$45"', "45", "-0.0", "NaN"),
-        *(REAL, EXAMPLE, '{"decision":"Accept"}', '{"decision":"Offer","price":"1.200,51"}', "1e309", "true", "null", "\ud800"),
+        *(
+            "{",
+            "}",
+            "[",
+            "]",
+            '"',
+            ":",
+            ",",
+            "\n",
+            " ",
+            "```",
+            "```json\n",
+            "<think>",
+            "</think>",
+            "example: ",
+            "or",
+            ".",
+        ),
+        *(
+            '"decision"',
+            '"price"',
+            '"message"',
+            '"belief"',
+            '"Offer"',
+            '"Accept"',
+            '"Reject"',
+            '"$45"',
+            "45",
+            "-0.0",
+            "NaN",
+        ),
+        *(
+            REAL,
+            EXAMPLE,
+            '{"decision":"Accept"}',
+            '{"decision":"Offer","price":"1.200,51"}',
+            "1e309",
+            "true",
+            "null",
+            "\ud800",
+        ),
     ]
 )
 REPLIES = st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=80)
 
 
-@given(REPLIES, st.sampled_from([None, "stop", "length", "content_filter", "tool_calls"]), st.sampled_from([None, "no"]))
+@given(
+    REPLIES, st.sampled_from([None, "stop", "length", "content_filter", "tool_calls"]), st.sampled_from([None, "no"])
+)
 def test_any_text_gets_a_verdict_and_a_price_comes_from_its_span(text, finish_reason, refusal):
     reading = read_reply(text, STANDING, finish_reason=finish_reason, refusal=refusal)
     usable = reading.verdict in (Verdict.OK, Verdict.REPAIRED, Verdict.ILLEGAL)
