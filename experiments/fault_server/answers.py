@@ -27,7 +27,7 @@ class Call(NamedTuple):
     @property
     def prompt_tokens(self) -> int:
         """Length of the messages in tokens of four bytes."""
-        return _num_tokens(json.dumps(self.body["messages"])) + _OVERHEAD_TOKENS
+        return token_count(json.dumps(self.body["messages"])) + _OVERHEAD_TOKENS
 
     @property
     def output_limit(self) -> int:
@@ -35,7 +35,8 @@ class Call(NamedTuple):
         return int(self.body.get("max_completion_tokens") or self.body.get("max_tokens") or 1024)
 
 
-def _num_tokens(text: str) -> int:
+def token_count(text: str) -> int:
+    """Return the length of a text in tokens of four bytes."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
@@ -62,7 +63,7 @@ def completion(
     usage: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], int]:
     """Return a chat completion and its bill in micro-dollars; ``message`` and ``usage`` override parts of it."""
-    completion_tokens = _num_tokens(text or "") if num_tokens is None else num_tokens
+    completion_tokens = token_count(text or "") if num_tokens is None else num_tokens
     bill = call.prompt_tokens * PROMPT_MICROUSD + completion_tokens * COMPLETION_MICROUSD
     said = {"role": "assistant", "content": text, "refusal": None, **(message or {})}
     counted = {

@@ -81,7 +81,7 @@ class Chooser:
             self._script.extend(names)
 
     def choose(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[str | None, int]:
-        """Return the fault, or ``None``, and the number of the try."""
+        """Return the fault, or ``None``, and the number of the try; header names are in lower case."""
         attempt = self._attempt(body, headers)
         named = _IN_MODEL_NAME.search(str(body["model"]))
         if named is not None:
@@ -101,7 +101,7 @@ class Chooser:
         with self._lock:
             seen = self._seen[digest]
             self._seen[digest] += 1
-        numbered = _TRY_IN_REQUEST_ID.search(headers.get("X-Client-Request-Id") or "")
+        numbered = _TRY_IN_REQUEST_ID.search(headers.get("x-client-request-id") or "")
         if numbered is not None:
             return int(numbered[1])
         retry_count = headers.get("x-stainless-retry-count") or "0"

@@ -154,19 +154,20 @@ class ChatClient:
                     notices += (f"the server rejects {rejected}; asked again without it ({error.detail[:200]})",)
                     continue
                 num_failed += 1
-                if not self._may_retry(error, num_failed):
+                if not self._may_wait(error):
                     raise
-                self._wait(error, num_failed)
+                self._pause_others(error)
+                if num_failed > self.settings.max_retries:
+                    raise
+                wait = wait_before_retry(error, num_failed, self._timing.rng)
+                self._timing.sleep(min(wait, self.settings.max_wait_s))
 
-    def _may_retry(self, error: ProviderError, num_failed: int) -> bool:
-        asked = error.retry_after or 0.0
-        return error.is_retryable and num_failed <= self.settings.max_retries and asked <= self.settings.max_wait_s
+    def _may_wait(self, error: ProviderError) -> bool:
+        return error.is_retryable and (error.retry_after or 0.0) <= self.settings.max_wait_s
 
-    def _wait(self, error: ProviderError, num_failed: int) -> None:
+    def _pause_others(self, error: ProviderError) -> None:
         if isinstance(error, RateLimited) and error.retry_after is not None:
             self._pacer.pause(error.retry_after)
-        wait = wait_before_retry(error, num_failed, self._timing.rng)
-        self._timing.sleep(min(wait, self.settings.max_wait_s))
 
     def _refuse(self, parameter: str) -> None:
         # A lost update between threads costs one more rejected request, nothing else.

@@ -62,7 +62,7 @@ def falls_back(*names, num_sent=None):
 
 
 def priced(text):
-    return says('{"decision": "Offer", "price": %s, "message": "pong"}' % text)
+    return says(MOVE.replace("45", text))
 
 
 MOVE = '{"decision": "Offer", "price": 45, "message": "pong"}'
@@ -142,7 +142,7 @@ EXPECTED = {
     "tokens_cached": Expected(lambda reply: 0 < reply.usage.cached_tokens < reply.usage.prompt_tokens),
     "tokens_cached_beside": Expected(lambda reply: 0 < reply.usage.cached_tokens < reply.usage.prompt_tokens),
     "tokens_cache_write": Expected(lambda reply: reply.usage.cache_write_tokens == 10),
-    "provider_change": Expected(lambda reply: (reply.applied.provider, reply.applied.fingerprint) == ("Provider-B", "fp-b")),
+    "provider_change": Expected(lambda reply: reply.applied.provider + reply.applied.fingerprint == "Provider-Bfp-b"),
     "reject_response_format": falls_back("response_format"),
     "reject_temperature": falls_back("temperature"),
     "reject_seed": falls_back("seed"),
@@ -245,8 +245,7 @@ def test_the_ceiling_stops_before_the_call_and_after_what_it_allows(server, conn
     meter = Meter(100, first_guess_microusd=1)
     client = connect(meter=meter)
     with pytest.raises(errors.BudgetExceeded):
-        for number in range(100):
-            ask(client, f"call {number}")
+        [ask(client, f"call {number}") for number in range(100)]
     assert server.stats["requests"] == meter.spending.num_settled
     assert server.stats["microusd"] == meter.spending.settled_microusd <= 100
 

@@ -95,11 +95,16 @@ def test_moderation_and_money_in_flight():
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ({"code": 502, "message": "x"}, errors.ErrorBody), ({"code": 429}, errors.RateLimited), ("text", errors.ErrorBody),
-        ({"code": 401}, errors.AuthenticationFailed), ({"code": 400}, errors.BadRequest), ({"code": True}, errors.ErrorBody),
-        ({"code": "server_error"}, errors.ErrorBody), ({"code": 400, "message": "context window"}, errors.ContextOverflow),
+        ({"code": 502, "message": "x"}, errors.ErrorBody),
+        ({"code": "server_error"}, errors.ErrorBody),
+        ({"code": True}, errors.ErrorBody),
+        ("text", errors.ErrorBody),
+        ({"code": 429}, errors.RateLimited),
+        ({"code": 401}, errors.AuthenticationFailed),
+        ({"code": 400}, errors.BadRequest),
+        ({"code": 400, "message": "context window"}, errors.ContextOverflow),
     ],
-)  # fmt: skip
+)
 def test_error_bodies(body, kind):
     assert type(from_error_body(body, Usage())) is kind
 

@@ -160,7 +160,8 @@ def test_two_clients_in_one_process_keep_their_own_effort(server, connect, ask):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"modell": "x"}, "modell"), ({"temperature": float("nan")}, "temperature"), ({"temperature": 3}, "temperature"),
+        ({"modell": "x"}, "modell"), ({"temperature": float("nan")}, "temperature"),
+        ({"temperature": 3}, "temperature"),
         ({"effort": "huge"}, "effort"), ({"max_output_tokens": 0}, "max_output_tokens"), ({"model": ""}, "model"),
         ({"base_url": "localhost:80"}, "base_url='localhost:80' is not an address"),
         ({"base_url": "http://h/v1", "provider": {"only": ["p"]}}, "provider routing is set but base_url='http://h/v1'"),

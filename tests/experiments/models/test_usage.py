@@ -33,7 +33,7 @@ def details(cached=0, written=0, reasoning=0):
         # Beside, told by there being more of them than of the whole.
         ({"prompt_tokens": 100, "completion_tokens": 50, **details(900)}, 1000, 50),
         # Beside, in the other vendor's words.
-        ({"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 70, "cache_creation_input_tokens": 20}, 100, 5),
+        ({"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 7}, 10, 5),
         # Reasoning inside: 800 of 800; and beside: 20 + 800.
         ({"prompt_tokens": 9, "completion_tokens": 800, "total_tokens": 809, **details(reasoning=800)}, 9, 800),
         ({"prompt_tokens": 9, "completion_tokens": 20, "total_tokens": 829, **details(reasoning=800)}, 9, 820),
