@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,20 @@ def test_the_local_agent_keeps_its_plain_name():
     assert ModelAgent(None, "local", SMALLEST, baseline=LOCAL_SETTINGS).name == "local+no-guidance+history-0+message-40"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def local_server():
+    """Serve the local model; without its packages a skip that says how to install them, and a failure in CI."""
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(LocalServer())
+        except LocalModelError as error:
+            if os.environ.get("CI"):
+                pytest.fail(f"CI must run the local model: {error}", pytrace=False)
+            pytest.skip(str(error))
+        yield server
+
+
+@pytest.fixture(scope="module")
 def client(local_server):
     client = ChatClient(local.local_model_settings(local_server.base_url), meter=Meter())
     yield client
