@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
+from urllib.parse import quote
 
 from pydantic import Field, TypeAdapter
 
@@ -18,12 +19,18 @@ from experiments.models.records import Completion, Record, Usage
 from experiments.models.spending import UNKNOWN, MoneyState, Settlement, Spending
 from experiments.runs.journal import JournalWriter, read_journal
 
+_LONGEST_ID = 400
+"""Characters of a quoted call id that go into a header; vendors refuse more than about 512. The end tells calls apart."""
 _HELD_APART = {"usage", "call_id", "from_cache", "attempts"}
 
 
 class Attempt(NamedTuple):
-    """Which try of which call, and what it took to get there. ``number`` counts from 0."""
+    """Which try of which call, and what it took to get there.
 
+    ``attempt_id`` is like no other's, also after a resume; ``number`` counts the tries of the call from 0.
+    """
+
+    attempt_id: str
     call_id: str
     number: int
     request: str
@@ -34,13 +41,14 @@ class Attempt(NamedTuple):
     @property
     def request_id(self) -> str:
         """Name of the attempt at the server."""
-        return f"{self.call_id}#{self.number}"
+        return f"{quote(self.call_id, safe='/:@,=+~')[-_LONGEST_ID:]}#{self.number}"
 
 
 class Reserved(Record):
     """An attempt is about to be sent."""
 
     event: Literal["reserved"] = "reserved"
+    attempt_id: str
     call_id: str
     attempt: int
     model: str
@@ -51,6 +59,7 @@ class Ended(Record):
     """An attempt ended. ``completion`` is its reply, ``error`` says why there is none."""
 
     event: Literal["ended"] = "ended"
+    attempt_id: str
     call_id: str
     attempt: int
     request: str
@@ -81,18 +90,13 @@ def read_calls(path: Path) -> list[Row]:
 
 def spending_of(rows: Iterable[Row]) -> Spending:
     """Return what the calls cost. A reservation that never ended is unknown money."""
-    spending, held = Spending(), dict[tuple[str, int], int]()
+    spending, held = Spending(), dict[str, int]()
     for row in rows:
         if isinstance(row, Reserved):
-            key = (row.call_id, row.attempt)
-            if key in held:  # the same attempt again after a kill: the first one is lost
-                spending = spending.settle(held[key], UNKNOWN)
-            held[key] = row.held_microusd
+            held[row.attempt_id] = row.held_microusd
             spending = spending.reserve(row.held_microusd)
         elif isinstance(row, Ended):
-            spending = spending.settle(
-                held.pop((row.call_id, row.attempt)), Settlement(row.state, row.microusd, row.usage)
-            )
+            spending = spending.settle(held.pop(row.attempt_id), Settlement(row.state, row.microusd, row.usage))
     for amount in held.values():
         spending = spending.settle(amount, UNKNOWN)
     return spending
@@ -135,7 +139,11 @@ class CallLog:
         """Write that ``attempt`` is about to be sent."""
         self._append(
             Reserved(
-                call_id=attempt.call_id, attempt=attempt.number, model=attempt.model, held_microusd=held_microusd
+                attempt_id=attempt.attempt_id,
+                call_id=attempt.call_id,
+                attempt=attempt.number,
+                model=attempt.model,
+                held_microusd=held_microusd,
             ).model_dump()
         )
 
@@ -144,6 +152,7 @@ class CallLog:
         reply = isinstance(outcome, Completion)
         self._append(
             Ended(
+                attempt_id=attempt.attempt_id,
                 call_id=attempt.call_id,
                 attempt=attempt.number,
                 request=attempt.request,

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+from uuid import uuid4
 
 from experiments.models import requests
 from experiments.models.cache import ReplyCache
@@ -144,7 +145,9 @@ class ChatClient:
             left_out = tuple(name for name in self._refused if name in body)
             sent = requests.without(body, left_out)
             try:
-                return self._attempt(sent, Attempt(call_id, num_sent, request, self.settings.model, left_out, notices))
+                return self._attempt(
+                    sent, Attempt(uuid4().hex, call_id, num_sent, request, self.settings.model, left_out, notices)
+                )
             except ProviderError as error:
                 num_sent += 1
                 error.attempts = num_sent

@@ -40,7 +40,7 @@ def path(tmp_path):
 
 
 def test_a_logged_call_is_found_by_its_id_and_request_and_by_nothing_less(path):
-    attempt = Attempt("a", 1, "digest", "m")
+    attempt = Attempt("1", "a", 1, "digest", "m")
     with CallLog(path) as log:
         log.reserved(attempt, 100)
         log.ended(attempt, settlement(60, USAGE), 0.25, REPLY)
@@ -65,10 +65,10 @@ def test_failures_are_logged_with_their_reason_and_asked_again(path, connect, as
 
 def test_a_reservation_without_an_end_is_unknown_money(path):
     with CallLog(path) as log:
-        log.reserved(Attempt("a", 0, "d", "m"), 70)
+        log.reserved(Attempt("1", "a", 0, "d", "m"), 70)
     assert CallLog(path).start == Spending(num_unknown=1, unknown_held_microusd=70, num_without_tokens=1)
     with CallLog(path) as log:  # the same attempt is made again and ends; the first stays unknown
-        attempt = Attempt("a", 0, "d", "m")
+        attempt = Attempt("2", "a", 0, "d", "m")
         log.reserved(attempt, 70)
         log.ended(attempt, FREE, 0.1, ValueError("x"))
     spent = CallLog(path).start
@@ -78,7 +78,7 @@ def test_a_reservation_without_an_end_is_unknown_money(path):
 def test_a_torn_last_line_is_cut_and_an_altered_one_raises(path):
     with CallLog(path) as log:
         for number in range(3):
-            log.reserved(Attempt(str(number), 0, "d", "m"), 1)
+            log.reserved(Attempt(str(number), "a", 0, "d", "m"), 1)
     whole = path.read_bytes()
     path.write_bytes(whole[:-10] + b"\0\0\0")
     assert CallLog(path).start.num_unknown == 2
@@ -91,11 +91,27 @@ def test_log_and_meter_agree_after_any_endings(path):
     meter = Meter()
     with CallLog(path) as log:
         for number, ended in enumerate([settlement(5, USAGE), settlement(None, USAGE), UNKNOWN, FREE] * 3):
-            attempt, held = Attempt(str(number), 0, "d", "m"), meter.reserve(number)
+            attempt, held = Attempt(str(number), "a", 0, "d", "m"), meter.reserve(number)
             log.reserved(attempt, held)
             log.ended(attempt, ended, 0.0, REPLY if ended.usage else ValueError("x"))
             meter.settle(held, ended)
     assert spending_of(read_calls(path)) == meter.spending
+
+
+def test_two_calls_of_one_name_at_once_are_two_attempts(path):
+    with CallLog(path) as log:
+        first, second = (Attempt(name, "same", 0, "d", "m") for name in "xy")
+        log.reserved(first, 10)
+        log.reserved(second, 20)
+        log.ended(first, FREE, 0.0, ValueError("x"))
+        log.ended(second, settlement(60, USAGE), 0.0, REPLY)
+    assert (CallLog(path).start.num_free, CallLog(path).start.settled_microusd) == (1, 60)
+
+
+def test_any_call_id_makes_a_header(server, connect, ask):
+    for call_id in ("café/漢字\n#x", "y" * 5000):
+        assert ask(connect(), call_id=call_id).call_id == call_id
+        assert server.requests[-1]["headers"]["x-client-request-id"].endswith("#0")
 
 
 RUN = """
