@@ -20,7 +20,7 @@ from experiments.models.spending import UNKNOWN, MoneyState, Settlement, Spendin
 from experiments.runs.journal import JournalWriter, read_journal
 
 _LONGEST_ID = 400
-"""Characters of a quoted call id that go into a header; vendors refuse more than about 512. The end tells calls apart."""
+"""Characters of a quoted call id that go into a header, from its end; vendors refuse more than about 512."""
 _HELD_APART = {"usage", "call_id", "from_cache", "attempts"}
 
 
