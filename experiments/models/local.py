@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Self
@@ -92,7 +92,13 @@ class LocalServer:
         environ = {**os.environ, "OMP_WAIT_POLICY": "passive", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with tempfile.TemporaryFile("w+") as errors:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, env=environ
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=environ,
+                start_new_session=True,  # else Ctrl-C would take the model from a run that is finishing its episode
             )
             address = _first_line(self._process, self._start_seconds)
             if not address.startswith("http"):
@@ -100,6 +106,11 @@ class LocalServer:
                 raise LocalModelError(f"the local model did not start: {_tail(errors) or 'it printed nothing'}")
         self.base_url = f"{address}/v1"
         return self
+
+    def wait(self) -> None:
+        """Wait for as long as the server runs; only its own end returns."""
+        if self._process is not None:
+            self._process.wait()
 
     def __exit__(self, *_: object) -> None:
         process, self._process = self._process, None
@@ -130,6 +141,20 @@ def _first_line(process: subprocess.Popen[str], seconds: float) -> str:
 def _tail(errors: IO[str]) -> str:
     errors.seek(0)
     return errors.read()[-500:].strip()
+
+
+def serve_forever(announce: Callable[[str], None], *, port: int = 0) -> None:
+    """Serve the local model until interrupted; ``announce`` gets its address once it listens.
+
+    Raises
+    ------
+    LocalModelError
+        If packages are missing, the server does not come up, or it ends by itself.
+    """
+    with LocalServer(port=port) as server:
+        announce(server.base_url)
+        server.wait()
+    raise LocalModelError("the local model's server ended by itself; start it again")
 
 
 def local_model_settings(base_url: str) -> ModelSettings:

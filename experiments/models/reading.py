@@ -47,10 +47,10 @@ class _UnreadableError(Exception):
 
 def read_completion(completion: Completion, observation: Observation) -> Reading:
     """Read what a model answered to ``observation``."""
-    return read_reply(completion.text, observation, finish_reason=completion.finish_reason, refusal=completion.refusal)
+    return read_move(completion.text, observation, finish_reason=completion.finish_reason, refusal=completion.refusal)
 
 
-def read_reply(
+def read_move(
     text: str | None, observation: Observation, *, finish_reason: str | None = None, refusal: str | None = None
 ) -> Reading:
     """Read a reply to ``observation``. Never raises on any text.
@@ -77,7 +77,7 @@ def read_reply(
         chosen, repairs = _choose(visible, is_cut)
         if visible != text:
             repairs.insert(0, Repair.THINKING_REMOVED)
-        return _read_move(chosen, repairs, observation)
+        return _as_reading(chosen, repairs, observation)
     except _UnreadableError as error:
         return unusable(Verdict.TRUNCATED if is_cut else Verdict.UNREADABLE, error.problem)
 
@@ -140,7 +140,7 @@ def _wrapping(text: str, item: FoundObject) -> list[Repair]:
     return [*repairs, Repair.CONTROL_CHARACTERS] if item.is_lenient else repairs
 
 
-def _read_move(item: FoundObject, repairs: list[Repair], observation: Observation) -> Reading:
+def _as_reading(item: FoundObject, repairs: list[Repair], observation: Observation) -> Reading:
     fields = item.fields or {}
     decision = _read_decision(fields["decision"], repairs)
     price = _read_price(fields.get("price"), decision, observation, repairs)

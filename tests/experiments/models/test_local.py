@@ -169,6 +169,27 @@ def test_a_running_server_is_not_started_twice(local_server):
 
 
 @pytest.mark.real_llm
+def test_serving_goes_on_until_the_server_ends(local_server):
+    addresses: list[str] = []
+
+    def announce(address: str) -> None:
+        addresses.append(address)
+        (child,) = [pid for pid in children() if pid != local_server.process_id]
+        os.kill(child, signal.SIGKILL)
+
+    with pytest.raises(LocalModelError, match="ended by itself"):
+        local.serve_forever(announce)
+    assert addresses[0].startswith("http://127.0.0.1:")
+    assert addresses[0].endswith("/v1")
+
+
+def children() -> list[int]:
+    """Return the running children of this process."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return [int(pid) for task in tasks for pid in task.read_text().split() if is_alive(int(pid))]
+
+
+@pytest.mark.real_llm
 def test_the_server_ends_with_its_parent_even_when_that_is_killed(local_server):
     code = (
         "import time\nfrom experiments.models.local import LocalServer\n"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.models.money import read_amount
-from experiments.models.reading import read_completion, read_reply
+from experiments.models.reading import read_completion, read_move
 from experiments.models.receipts import Problem, Reading, Repair, Verdict, unusable
 from experiments.models.records import Completion
 from terms import Accept, Game, Offer, Reject, Unusable
@@ -30,7 +30,7 @@ def fenced(text: str, language: str = "json") -> str:
 
 
 def read(text: str | None, **how: str) -> Reading:
-    return read_reply(text, STANDING, **how)
+    return read_move(text, STANDING, **how)
 
 
 @pytest.mark.parametrize("language", ["json", "", "JSON", "json5", "python"])
@@ -158,7 +158,7 @@ def test_a_price_that_is_no_finite_number_is_unreadable(raw):
 def test_prose_is_never_a_move(role, text):
     limits = {Role.BUYER: (80.0, 40.0), Role.SELLER: (40.0, 80.0)}[role]
     observation = Game(make_scenario(role=role, own=limits[0], other=limits[1])).observe()
-    reading = read_reply(text, observation)
+    reading = read_move(text, observation)
     assert reading.verdict is Verdict.UNREADABLE
     assert isinstance(reading.action, Unusable)
 
@@ -221,7 +221,7 @@ def test_an_accept_may_repeat_the_standing_price(price):
 
 
 def test_an_accept_with_nothing_standing_is_illegal_and_stays_an_accept():
-    reading = read_reply(move("Accept"), NOTHING_STANDS)
+    reading = read_move(move("Accept"), NOTHING_STANDS)
     assert reading.verdict is Verdict.ILLEGAL
     assert reading.action == Accept()
     assert reading.problem == Problem("decision", "Accept", "Offer, Reject")
@@ -355,7 +355,7 @@ REPLIES = st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=80)
     REPLIES, st.sampled_from([None, "stop", "length", "content_filter", "tool_calls"]), st.sampled_from([None, "no"])
 )
 def test_any_text_gets_a_verdict_and_a_price_comes_from_its_span(text, finish_reason, refusal):
-    reading = read_reply(text, STANDING, finish_reason=finish_reason, refusal=refusal)
+    reading = read_move(text, STANDING, finish_reason=finish_reason, refusal=refusal)
     usable = reading.verdict in (Verdict.OK, Verdict.REPAIRED, Verdict.ILLEGAL)
     assert usable is not isinstance(reading.action, Unusable)
     assert usable is (reading.span is not None)
@@ -373,5 +373,5 @@ def test_any_text_gets_a_verdict_and_a_price_comes_from_its_span(text, finish_re
 
 @given(st.integers(1, len(move(price=45.25, message="hello")) - 1), st.sampled_from(["length", "stop"]))
 def test_no_prefix_of_a_reply_is_a_move(cut, finish_reason):
-    reading = read_reply(move(price=45.25, message="hello")[:cut], STANDING, finish_reason=finish_reason)
+    reading = read_move(move(price=45.25, message="hello")[:cut], STANDING, finish_reason=finish_reason)
     assert isinstance(reading.action, Unusable)
