@@ -21,7 +21,7 @@ from experiments.fault_server.faults import FAULTS, answer
 from experiments.fault_server.plan import Chooser, FaultPlan
 
 _KEPT_REQUESTS = 1000
-_NUM_BLANKS = 10
+_NUM_BLANKS = 60
 
 
 @dataclass(frozen=True)

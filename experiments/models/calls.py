@@ -89,7 +89,7 @@ def read_calls(path: Path) -> list[Row]:
 
 
 def spending_of(rows: Iterable[Row]) -> Spending:
-    """Return what the calls cost. A reservation that never ended is unknown money."""
+    """Return what the calls cost; the rows may be of several logs. A reservation that never ended is unknown money."""
     spending, held = Spending(), dict[str, int]()
     for row in rows:
         if isinstance(row, Reserved):

@@ -90,8 +90,3 @@ class Spending(Record):
 
     def _with(self, **changes: int) -> Self:
         return self.model_copy(update={name: getattr(self, name) + change for name, change in changes.items()})
-
-    def __add__(self, other: Spending) -> Spending:
-        largest = max(self.largest_microusd, other.largest_microusd)
-        sums = {name: getattr(self, name) + getattr(other, name) for name in type(self).model_fields}
-        return Spending(**{**sums, "largest_microusd": largest})

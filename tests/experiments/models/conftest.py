@@ -41,7 +41,7 @@ def fake_time():
 
 @pytest.fixture
 def server():
-    with FaultServer(slow_s=0.6) as running:
+    with FaultServer(slow_s=3.0) as running:
         yield running
 
 

@@ -193,7 +193,7 @@ def test_fault(name, server, connect, ask, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.group == "transport"])
 def test_what_a_retry_heals_is_healed(name, connect, ask):
-    timeout_s = 0.15 if name.startswith("slow") else 10
+    timeout_s = 0.8 if name.startswith("slow") else 10
     reply = ask(connect(f"bot/fault:{name}@1", timeout_s=timeout_s))
     assert (reply.text, reply.attempts) == ("pong", 2)
 
