@@ -34,7 +34,7 @@ from terms import voice
 from terms.types import Unusable
 from tests.terms.builders import make_scenario
 
-SMALLEST = LOCAL_SETTINGS.model_copy(update={"guidance": False, "message_limit": 40, "history": 0})
+SMALLEST = LOCAL_SETTINGS.model_copy(update={"guidance": False, "corrections": 0, "message_limit": 40, "history": 0})
 USABLE = {Verdict.OK, Verdict.REPAIRED, Verdict.ILLEGAL}
 
 
@@ -91,7 +91,10 @@ def test_a_server_that_dies_says_why_and_leaves_nothing(monkeypatch, tmp_path):
 
 def test_the_local_agent_keeps_its_plain_name():
     assert ModelAgent(None, "local", LOCAL_SETTINGS, baseline=LOCAL_SETTINGS).name == "local"
-    assert ModelAgent(None, "local", SMALLEST, baseline=LOCAL_SETTINGS).name == "local+no-guidance+history-0+message-40"
+    assert (
+        ModelAgent(None, "local", SMALLEST, baseline=LOCAL_SETTINGS).name
+        == "local+no-guidance+history-0+no-correction+message-40"
+    )
 
 
 @pytest.fixture(scope="module")
