@@ -28,19 +28,19 @@ _OFFER = {
 }
 _ACCEPT = "{price} works for me. We have a deal."
 _WALK = "We are too far apart. I am stopping here."
-_NUMBER = re.compile(r"\d[\d.,_'’\u00a0\u202f\u2009 ]*\d|\d")
+_NUMBER = re.compile(r"[-\u2212]?(?:\d[\d.,_'’\u00a0\u202f\u2009 ]*\d|\d)")
 _WORDS = (
     "zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand million dozen "
     "half percent"
 )
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS.split())})(?:s|es|ies)?\b", re.IGNORECASE)
-_BEFORE, _AFTER = re.compile(r"[^\W_]\Z|[-−]\s?\Z"), re.compile(r"\s?[%‰]|[^\W_]|[-−/]")
+_GLUED_BEFORE, _GLUED_AFTER = re.compile(r"[^\W_]"), re.compile(r"\s?[%‰]|[^\W_]|[-−/]")
 
 
 def format_price(price: float) -> str:
-    """Write a price with two decimals, the precision of every counterpart message."""
-    return f"{price:.2f}"
+    """Write a price with two decimals, the precision of every counterpart message; never a negative zero."""
+    return f"{price:z.2f}"
 
 
 def render(decision: Decision, price: float | None, cue: Cue, round_number: int) -> str:
@@ -61,13 +61,15 @@ def stray_numbers(text: str, price: float | None) -> list[str]:
     (but not "one", which is rarely a number).
     """
     expected = None if price is None else format_price(price)
-    stray = [
-        match[0]
-        for match in _NUMBER.finditer(text)
-        if match[0] != expected or _BEFORE.search(text, 0, match.start()) or _AFTER.match(text, match.end())
-    ]
+    stray = [match[0] for match in _NUMBER.finditer(text) if match[0] != expected or _is_glued(text, match)]
     signs = [char for char in text if not char.isdecimal() and unicodedata.numeric(char, None) is not None]
     return stray + signs + _NUMBER_WORD.findall(text)
+
+
+def _is_glued(text: str, number: re.Match[str]) -> bool:
+    """Whether a number is part of something longer, such as "A45.00" or "45.00k"."""
+    start, end = number.span()
+    return bool(_GLUED_BEFORE.match(text, max(0, start - 1), start) or _GLUED_AFTER.match(text, end))
 
 
 def recorded(turns: Sequence[Turn], closing_message: str) -> Voice:

@@ -17,7 +17,7 @@ MOVES = [Offer(41.0), Offer(45.0), Reject()]
 
 @given(
     st.sampled_from(Decision),
-    st.floats(0, 1e6),
+    st.floats(-1e6, 1e6),
     st.sampled_from(Sentiment),
     st.sampled_from(Posture),
     st.integers(1, 20),
@@ -43,9 +43,10 @@ def test_every_template_names_the_price_and_no_other_number(decision, price, sen
         ("45.00 in 3 days", ["3"]),
         ("45.00, 60.00", ["45.00, 60.00"]),
         ("45.00k", ["45.00"]),
+        ("A45.00", ["45.00"]),
         ("45.00 %", ["45.00"]),
-        ("-45.00", ["45.00"]),
-        ("45.00-50.00", ["45.00", "50.00"]),
+        ("-45.00", ["-45.00"]),
+        ("45.00-50.00", ["45.00", "-50.00"]),
         ("٤٥٫٠٠", ["٤٥", "٠٠"]),
         ("４５.００", ["４５.００"]),
         ("half of 45.00", ["half"]),
