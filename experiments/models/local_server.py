@@ -11,6 +11,7 @@ import sys
 
 ALIAS = "smollm2-135m"
 CONTEXT_TOKENS = 8192
+CACHE_MIB = 128
 
 
 def serve(model_path: str, port: int = 0) -> object:
@@ -35,6 +36,7 @@ def serve(model_path: str, port: int = 0) -> object:
     params.n_ctx = CONTEXT_TOKENS
     params.n_parallel = 1
     params.n_gpu_layers = 0
+    params.cache_ram_mib = CACHE_MIB  # the default keeps the state of past prompts until it fills gigabytes
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.warmup = False
     params.verbosity = 0

@@ -127,7 +127,11 @@ class Negotiation:
         self._seed = seed
         self._past: list[tuple[str, str]] = []
         self._receipts: list[TurnReceipt] = []
-        self._schema = reply_schema(ask_belief=agent.settings.ask_belief, message_limit=agent.settings.message_limit)
+        self._schema = reply_schema(
+            ask_belief=self._settings.ask_belief,
+            message_limit=self._settings.message_limit,
+            price_by_decision=self._settings.price_by_decision,
+        )
 
     @property
     def receipts(self) -> tuple[TurnReceipt, ...]:

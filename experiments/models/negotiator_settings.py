@@ -35,6 +35,7 @@ class NegotiatorSettings(Frozen):
         16_384, ge=1, description="output limit of the one retry after a reply ran into the model's own limit"
     )
     message_limit: int | None = Field(None, ge=1, description="longest message in the schema, characters")
+    price_by_decision: bool = Field(False, description="tie the price to the decision in the schema, by anyOf")
 
     def suffix(self, baseline: NegotiatorSettings | None = None) -> str:
         """Return what sets these settings apart by name from ``baseline``, by default the full game."""
@@ -65,4 +66,5 @@ _LABELS: dict[str, Callable[[object], str]] = {
     "corrections": _switch("correction"),
     "escalated_output_tokens": _value("retry"),
     "message_limit": _value("message"),
+    "price_by_decision": _switch("price-by-decision"),
 }

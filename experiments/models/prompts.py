@@ -107,7 +107,9 @@ def correction_prompt(problem: Problem, observation: Observation) -> str:
     return render("correction", facts)
 
 
-def reply_schema(*, ask_belief: bool = True, message_limit: int | None = None) -> dict[str, Any]:
+def reply_schema(
+    *, ask_belief: bool = True, message_limit: int | None = None, price_by_decision: bool = False
+) -> dict[str, Any]:
     """Return the JSON schema of a reply.
 
     Prices have no bounds here: a server that enforced them would hide the agent's illegal moves.
@@ -118,20 +120,31 @@ def reply_schema(*, ask_belief: bool = True, message_limit: int | None = None) -
         Whether the reply reports a belief.
     message_limit
         Longest message in characters, for servers that enforce it; small models need one to come to an end.
+    price_by_decision
+        Tie a number to ``Offer`` and null to the rest by ``anyOf``, which not every server takes at the top.
     """
     message: dict[str, Any] = {"type": "string"}
     if message_limit is not None:
         message["maxLength"] = message_limit
-    properties: dict[str, Any] = {
-        "decision": {"type": "string", "enum": [decision.value for decision in Decision]},
-        "price": {"type": ["number", "null"]},
-        "message": message,
+    rest = {"message": message, "belief": _belief_schema()} if ask_belief else {"message": message}
+    if not price_by_decision:
+        return _closed_object({"decision": _one_of(*Decision), "price": {"type": ["number", "null"]}, **rest})
+    branches = (((Decision.OFFER,), "number"), ((Decision.ACCEPT, Decision.REJECT), "null"))
+    return {
+        "anyOf": [
+            _closed_object({"decision": _one_of(*some), "price": {"type": kind}, **rest}) for some, kind in branches
+        ]
     }
-    if ask_belief:
-        number = {"type": "number"}
-        probs = _closed_object({stance.value: number for stance in Stance})
-        properties["belief"] = _closed_object({"r_hat": number, "kappa_hat": number, "stance_probs": probs})
-    return _closed_object(properties)
+
+
+def _one_of(*decisions: Decision) -> dict[str, Any]:
+    return {"type": "string", "enum": [decision.value for decision in decisions]}
+
+
+def _belief_schema() -> dict[str, Any]:
+    number = {"type": "number"}
+    probs = _closed_object({stance.value: number for stance in Stance})
+    return _closed_object({"r_hat": number, "kappa_hat": number, "stance_probs": probs})
 
 
 def _closed_object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,9 @@ from terms import voice
 from terms.types import Unusable
 from tests.terms.builders import make_scenario
 
-SMALLEST = LOCAL_SETTINGS.model_copy(update={"guidance": False, "corrections": 0, "message_limit": 40, "history": 0})
+SMALLEST = LOCAL_SETTINGS.model_copy(
+    update={"guidance": False, "ask_belief": False, "corrections": 0, "message_limit": 40}
+)
 USABLE = {Verdict.OK, Verdict.REPAIRED, Verdict.ILLEGAL}
 
 
@@ -93,7 +95,7 @@ def test_the_local_agent_keeps_its_plain_name():
     assert ModelAgent(None, "local", LOCAL_SETTINGS, baseline=LOCAL_SETTINGS).name == "local"
     assert (
         ModelAgent(None, "local", SMALLEST, baseline=LOCAL_SETTINGS).name
-        == "local+no-guidance+history-0+no-correction+message-40"
+        == "local+no-belief+no-guidance+no-correction+message-40"
     )
 
 

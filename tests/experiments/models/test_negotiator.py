@@ -287,6 +287,7 @@ CHANGES = {
     "corrections": (0, "no-correction"),
     "escalated_output_tokens": (99, "retry-99"),
     "message_limit": (50, "message-50"),
+    "price_by_decision": (True, "price-by-decision"),
 }
 
 

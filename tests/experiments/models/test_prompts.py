@@ -125,3 +125,15 @@ def test_the_schema_is_closed_and_has_no_bounds():
     assert not re.search("minimum|maximum|maxLength", json.dumps(schema))
     assert "belief" not in reply_schema(ask_belief=False)["properties"]
     assert reply_schema(message_limit=50)["properties"]["message"]["maxLength"] == 50
+
+
+def test_the_price_can_be_tied_to_the_decision():
+    plain, tied = reply_schema(), reply_schema(price_by_decision=True)
+    assert set(tied) == {"anyOf"}
+    told = {
+        decision: branch["properties"]["price"]["type"]
+        for branch in tied["anyOf"]
+        for decision in branch["properties"]["decision"]["enum"]
+    }
+    assert told == {"Offer": "number", "Accept": "null", "Reject": "null"}
+    assert all(branch["required"] == plain["required"] for branch in tied["anyOf"])
