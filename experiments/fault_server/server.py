@@ -71,7 +71,7 @@ class FaultServer:
         self._requests: deque[dict[str, Any]] = deque(maxlen=_KEPT_REQUESTS)
         self._num_requests = self._in_flight = self._most_in_flight = 0
         self._http = _Server(("127.0.0.1", port), self)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property
     def origin(self) -> str:

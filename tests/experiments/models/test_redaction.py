@@ -14,8 +14,10 @@ from experiments.models.calls import CallLog
 from experiments.models.client import ChatClient
 from experiments.models.errors import AuthenticationFailed, ModelCallError
 from experiments.models.meter import Meter
+from experiments.models.pacing import Timing
 from experiments.models.settings import ModelSettings
 from experiments.models.texts import MASK, Redactor, whole_characters
+from experiments.models.transport import Transport
 
 KEY = "sk-or-v1-0123456789abcdef+/="
 
@@ -73,6 +75,16 @@ def test_no_file_holds_the_key(ask, tmp_path, monkeypatch):
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {"calls.jsonl", "replies.sqlite"} <= {path.name for path in files}
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
+
+
+def test_an_answer_that_repeats_the_key_is_cleaned():
+    body = {"model": KEY, "messages": [{"role": "user", "content": "x"}], "max_tokens": 5}
+    with FaultServer(key=KEY) as server:
+        transport = Transport(ModelSettings(model="m", base_url=server.url), KEY, Timing())
+        text = transport.send(body, "a#0", 0)  # the server repeats the model's name
+        transport.close()
+    assert f'"model": "{MASK}"' in text
+    assert KEY not in text
 
 
 def test_the_quoted_form_goes_too_and_placeholders_stay():
