@@ -9,6 +9,7 @@ from terms.game import EpisodeRecord, Game
 from terms.protocol import coerce_action
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Decision, Observation, Offer, Reject, Turn, Unusable
+from terms.voice import Voice, render
 
 
 @runtime_checkable
@@ -35,8 +36,10 @@ def agent_name(agent: AgentLike) -> str:
     return getattr(agent, "__name__", type(agent).__name__)
 
 
-def play(scenario: Scenario, agent: AgentLike, *, side_info: Mapping[str, Any] | None = None) -> EpisodeRecord:
-    """Play one episode and return its record.
+def play(
+    scenario: Scenario, agent: AgentLike, *, side_info: Mapping[str, Any] | None = None, voice: Voice = render
+) -> EpisodeRecord:
+    """Play one episode and return its record; ``voice`` words the counterpart's acts (see :mod:`terms.voice`).
 
     An agent's illegal or unreadable move is recorded; an exception the agent raises is a programmer's mistake and
     passes through, with the scenario named.
@@ -44,7 +47,7 @@ def play(scenario: Scenario, agent: AgentLike, *, side_info: Mapping[str, Any] |
     start = getattr(agent, "for_episode", None)
     player = start(scenario.agent_seed) if start else agent
     act = player.act if isinstance(player, Agent) else player
-    game = Game(scenario)
+    game = Game(scenario, speak=voice)
     while not game.is_over:
         try:
             reply = act(game.observe(side_info))
@@ -55,14 +58,21 @@ def play(scenario: Scenario, agent: AgentLike, *, side_info: Mapping[str, Any] |
     return game.record(agent_name(agent))
 
 
-def replay(scenario: Scenario, moves: Iterable[Action | Mapping[str, Any]], *, agent: str = "replay") -> EpisodeRecord:
+def replay(
+    scenario: Scenario,
+    moves: Iterable[Action | Mapping[str, Any]],
+    *,
+    agent: str = "replay",
+    voice: Voice = render,
+) -> EpisodeRecord:
     """Feed recorded agent moves to the kernel and return the episode they lead to.
 
     ``moves`` are actions, or mappings with ``decision`` and ``price``; :func:`recorded_moves` gives those of a record.
     Moves that end too early or go on after the end raise ``ValueError``, because the record would not be the one that
-    was logged.
+    was logged. An episode worded by a model reads the same again with
+    ``voice=terms.voice.recorded(turns, closing_message)``.
     """
-    game = Game(scenario)
+    game = Game(scenario, speak=voice)
     for move in moves:
         game.step(coerce_action(move))
     if not game.is_over:

@@ -102,10 +102,11 @@ class EpisodeRecord:
 
 
 class Game:
-    """A running episode of ``scenario``."""
+    """A running episode of ``scenario``; ``speak`` words the counterpart's committed acts and decides nothing."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, *, speak: voice.Voice = voice.render) -> None:
         self.scenario = scenario
+        self._speak = speak
         self.round = 1
         self.termination: Termination | None = None
         self._config = scenario.config
@@ -291,7 +292,7 @@ class Game:
 
     def _close(self, termination: Termination, decision: Decision, price: float | None, draw: CueDraw) -> None:
         cue = self._draw_cue(decision, 0.0, self.round, draw)
-        self._closing = (cue, voice.render(decision, price, cue, self.round))
+        self._closing = (cue, self._speak(decision, price, cue, self.round))
         self.termination = termination
 
     def _quote(self, price: float, k: int, draw: CueDraw) -> None:
@@ -299,7 +300,7 @@ class Game:
         share = concession_share(price, self._standing, self.scenario.counterpart_type.reservation_price)
         self._cue = self._draw_cue(Decision.OFFER, share, k, draw)
         self._standing = price
-        self._message = voice.render(Decision.OFFER, price, self._cue, self.round)
+        self._message = self._speak(Decision.OFFER, price, self._cue, self.round)
 
     def _draw_cue(self, decision: Decision, share: float, k: int, draw: CueDraw) -> Cue:
         elapsed = math.sqrt(k / self._config.horizon)

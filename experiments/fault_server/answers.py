@@ -1,0 +1,115 @@
+"""What the server sends back, and the parts every fault is built from. Pure: no sockets here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+PROMPT_MICROUSD, COMPLETION_MICROUSD = 3, 15
+"""Price of one token in micro-dollars: $3 and $15 per million, so that every bill is a whole number."""
+_BYTES_PER_TOKEN = 4
+_OVERHEAD_TOKENS = 7
+
+
+class Call(NamedTuple):
+    """One request as a fault sees it.
+
+    ``text`` is what the bot says; ``serial`` counts requests from 1; ``slow_s`` is how long slow answers take.
+    """
+
+    body: Mapping[str, Any]
+    text: str
+    serial: int
+    slow_s: float
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Length of the messages in tokens of four bytes."""
+        return token_count(json.dumps(self.body["messages"])) + _OVERHEAD_TOKENS
+
+    @property
+    def output_limit(self) -> int:
+        """Most tokens the request allows."""
+        return int(self.body.get("max_completion_tokens") or self.body.get("max_tokens") or 1024)
+
+
+def token_count(text: str) -> int:
+    """Return the length of a text in tokens of four bytes."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer. ``delivery`` says how much of it leaves the server; ``microusd`` is what it is billed."""
+
+    body: str
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+    delay_s: float = 0.0
+    delivery: Literal["whole", "half", "nothing", "blanks first"] = "whole"
+    microusd: int = 0
+
+
+def completion(
+    call: Call,
+    text: str | None,
+    *,
+    finish_reason: str = "stop",
+    num_tokens: int | None = None,
+    message: Mapping[str, Any] | None = None,
+    usage: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, Any], int]:
+    """Return a chat completion and its bill in micro-dollars; ``message`` and ``usage`` override parts of it."""
+    completion_tokens = token_count(text or "") if num_tokens is None else num_tokens
+    bill = call.prompt_tokens * PROMPT_MICROUSD + completion_tokens * COMPLETION_MICROUSD
+    said = {"role": "assistant", "content": text, "refusal": None, **(message or {})}
+    counted = {
+        "prompt_tokens": call.prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": call.prompt_tokens + completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0},
+        "cost": bill / 1_000_000,
+        **(usage or {}),
+    }
+    body = {
+        "id": f"gen-{call.serial}",
+        "object": "chat.completion",
+        "created": 1_700_000_000 + call.serial,
+        "model": call.body["model"],
+        "provider": "Provider-A",
+        "system_fingerprint": "fp-a",
+        "choices": [
+            {"index": 0, "finish_reason": finish_reason, "native_finish_reason": finish_reason, "message": said}
+        ],
+        "usage": counted,
+    }
+    return body, bill
+
+
+def served(body: Mapping[str, Any], bill: int) -> Answer:
+    """Return a body with HTTP 200; values that are not JSON (NaN) are sent as Python writes them."""
+    return Answer(json.dumps(body), microusd=bill)
+
+
+def says(call: Call, text: str | None, **parts: Any) -> Answer:
+    """Return an ordinary answer whose content is ``text``; see :func:`completion` for the rest."""
+    return served(*completion(call, text, **parts))
+
+
+def refused(status: int, message: str, *, headers: Mapping[str, str] | None = None, **extra: Any) -> Answer:
+    """Return an error answer in the form vendors use; it costs nothing."""
+    return Answer(json.dumps({"error": {"message": message, "code": status, **extra}}), status, headers or {})
+
+
+def good(call: Call) -> Answer:
+    """Return the bot's answer as it should be."""
+    return says(call, call.text)
+
+
+def delivered(answer: Answer, delivery: Literal["half", "nothing", "blanks first"]) -> Answer:
+    """Return ``answer`` with a delivery that goes wrong."""
+    return replace(answer, delivery=delivery)

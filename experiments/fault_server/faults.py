@@ -1,0 +1,172 @@
+"""The catalogue of faults: name, group, and the function from a request to the faulty answer.
+
+Groups: ``transport`` may be healed by asking again; ``reply`` is a whole answer with words a reader must judge;
+``metering`` is a good answer with odd numbers beside it; ``rejection`` is HTTP 400 for a parameter that the request
+holds; ``fatal`` no retry can heal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from email.utils import formatdate
+from typing import Any, NamedTuple
+
+from experiments.fault_server.answers import Answer, Call, completion, delivered, good, refused, says, served
+from experiments.fault_server.words import REPLIES
+
+GROUPS = ("transport", "reply", "metering", "rejection", "fatal")
+_RATE_LIMIT_MESSAGE = "Rate limit exceeded"
+_OVERFLOW_MESSAGE = "This model's maximum context length is 8192 tokens; your messages hold 9001 tokens."
+
+
+class Fault(NamedTuple):
+    """One entry of the catalogue."""
+
+    name: str
+    group: str
+    make: Callable[[Call], Answer]
+
+
+def _rate_limited(call: Call, **headers: str) -> Answer:
+    return refused(429, _RATE_LIMIT_MESSAGE, headers={name.replace("_", "-"): text for name, text in headers.items()})
+
+
+def _rate_limited_until(call: Call) -> Answer:
+    # Both dates are on one fixed clock: a client must not compare the second with its own.
+    return _rate_limited(call, Date=formatdate(1e9, usegmt=True), Retry_After=formatdate(1e9 + 2, usegmt=True))
+
+
+def _error_body(call: Call) -> Answer:
+    error = {"code": 502, "message": "Provider returned error", "metadata": {"error_type": "provider_unavailable"}}
+    return served({"id": f"gen-{call.serial}", "error": error}, 0)
+
+
+def _error_in_choice(call: Call) -> Answer:
+    body, bill = completion(call, call.text[: len(call.text) // 2], finish_reason="error")
+    body["choices"][0]["error"] = {"code": 502, "message": "Upstream closed the stream"}
+    return served(body, bill)
+
+
+def _no_choices(call: Call, choices: Any) -> Answer:
+    body, bill = completion(call, None)
+    return served(body | {"choices": choices}, bill)
+
+
+def _nothing_generated(call: Call) -> Answer:
+    body, _ = completion(call, "", usage={"cost": 0})
+    return served(body, 0)
+
+
+def _wrong_type(call: Call) -> Answer:
+    return says(call, None, message={"content": {"decision": "Accept"}})
+
+
+TRANSPORT: dict[str, Callable[[Call], Answer]] = {
+    "rate_limit_seconds": lambda call: _rate_limited(call, Retry_After="2"),
+    "rate_limit_date": _rate_limited_until,
+    "rate_limit_bare": _rate_limited,
+    "credit_in_flight": lambda call: refused(402, "Too much credit in flight", headers={"Retry-After": "1"}),
+    "server_error_500": lambda call: refused(500, "Internal server error"),
+    "server_error_502": lambda call: Answer("<html><h1>502 Bad Gateway</h1></html>", 502, content_type="text/html"),
+    "server_error_503": lambda call: refused(503, "No instances available"),
+    "slow": lambda call: replace(good(call), delay_s=call.slow_s),
+    "slow_with_blanks": lambda call: replace(delivered(good(call), "blanks first"), delay_s=call.slow_s),
+    "drop_before": lambda call: Answer("", delivery="nothing"),
+    "drop_after": lambda call: delivered(good(call), "nothing"),
+    "drop_halfway": lambda call: delivered(good(call), "half"),
+    "error_body": _error_body,
+    "error_in_choice": _error_in_choice,
+    "choices_empty": lambda call: _no_choices(call, []),
+    "choices_null": lambda call: _no_choices(call, None),
+    "nothing_generated": _nothing_generated,
+    "html": lambda call: Answer("<!doctype html><title>Sign in</title>", content_type="text/html"),
+    "half_json": lambda call: replace(good(call), body=good(call).body[:-20]),
+    "content_wrong_type": _wrong_type,
+}
+
+
+def _usage(**numbers: Any) -> Callable[[Call], Answer]:
+    return lambda call: says(call, call.text, usage=numbers)
+
+
+def _other_provider(call: Call) -> Answer:
+    body, bill = completion(call, call.text)
+    return served(body | {"provider": "Provider-B", "system_fingerprint": "fp-b"}, bill)
+
+
+def _no_usage(call: Call) -> Answer:
+    body, bill = completion(call, call.text)
+    del body["usage"]
+    return served(body, bill)
+
+
+def _cached(call: Call) -> Answer:
+    return says(call, call.text, usage={"prompt_tokens_details": {"cached_tokens": call.prompt_tokens * 9 // 10}})
+
+
+def _cached_beside(call: Call) -> Answer:
+    body, bill = completion(call, call.text)
+    usage = body["usage"]
+    cached = call.prompt_tokens * 9 // 10
+    usage["prompt_tokens"] -= cached
+    usage["prompt_tokens_details"] = {"cached_tokens": cached}
+    return served(body, bill)
+
+
+METERING: dict[str, Callable[[Call], Answer]] = {
+    "no_cost": _usage(cost=None),
+    "no_usage": _no_usage,
+    "cost_negative": _usage(cost=-0.01),
+    "cost_nan": _usage(cost=float("nan")),
+    "cost_text": _usage(cost="free"),
+    "tokens_negative": _usage(prompt_tokens=-5),
+    "tokens_text": _usage(completion_tokens="many"),
+    "tokens_cached": _cached,
+    "tokens_cached_beside": _cached_beside,
+    "tokens_cache_write": _usage(prompt_tokens_details={"cached_tokens": 0, "cache_write_tokens": 10}),
+    "provider_change": _other_provider,
+}
+
+
+def _rejects(*names: str) -> Callable[[Call], Answer]:
+    def make(call: Call) -> Answer:
+        present = next((name for name in names if name in call.body), None)
+        if present is None:
+            return good(call)
+        return refused(400, f"Unsupported parameter: '{present}' is not supported with this model.", param=present)
+
+    return make
+
+
+REJECTION: dict[str, Callable[[Call], Answer]] = {
+    "reject_response_format": _rejects("response_format"),
+    "reject_temperature": _rejects("temperature"),
+    "reject_seed": _rejects("seed"),
+    "reject_reasoning": _rejects("reasoning", "reasoning_effort"),
+    "reject_max_tokens": _rejects("max_tokens"),
+    "reject_all": _rejects("response_format", "temperature", "seed", "reasoning", "reasoning_effort", "max_tokens"),
+}
+
+FATAL: dict[str, Callable[[Call], Answer]] = {
+    "bad_request": lambda call: refused(400, "messages[0].role is not one of system, user, assistant"),
+    "bad_key": lambda call: refused(401, "No auth credentials found"),
+    "no_credit": lambda call: refused(402, "Insufficient credits"),
+    "moderated": lambda call: refused(403, "Your input was flagged", metadata={"reasons": ["self-harm"]}),
+    "no_model": lambda call: refused(404, f"No endpoints found for {call.body['model']}"),
+    "context_overflow": lambda call: refused(400, _OVERFLOW_MESSAGE, type="context_length_exceeded"),
+    "context_overflow_200": lambda call: Answer(json.dumps({"error": {"code": 400, "message": _OVERFLOW_MESSAGE}})),
+    "rate_limit_hours": lambda call: _rate_limited(call, Retry_After="7200"),
+}
+
+FAULTS: dict[str, Fault] = {
+    name: Fault(name, group, make)
+    for group, members in zip(GROUPS, (TRANSPORT, REPLIES, METERING, REJECTION, FATAL), strict=True)
+    for name, make in members.items()
+}
+
+
+def answer(call: Call, fault: str | None) -> Answer:
+    """Return the answer to ``call``; ``None`` is no fault."""
+    return good(call) if fault is None else FAULTS[fault].make(call)

@@ -1,0 +1,50 @@
+"""One episode with everything a model brings to it: receipts, the reveal ladder, a voice. Works for any agent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.models.negotiator_settings import Reveal
+from experiments.models.reveal import reveal_side_info
+from experiments.models.voice import EpisodeVoice, ModelVoice
+from terms import EpisodeRecord, Scenario, play
+from terms.episode import AgentLike
+from terms.voice import render
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedEpisode:
+    """A finished episode, the receipts of a model's replies and where the counterpart's words came from.
+
+    ``receipts`` is empty for agents that are not models, ``voice_outcomes`` without a model voice.
+    """
+
+    record: EpisodeRecord
+    receipts: tuple[dict[str, Any], ...]
+    voice_outcomes: dict[str, int]
+
+
+def play_episode(scenario: Scenario, agent: AgentLike, *, narrator: ModelVoice | None = None) -> PlayedEpisode:
+    """Play one episode, tell the agent what its reveal level says, and keep what the log needs.
+
+    Parameters
+    ----------
+    scenario
+        The episode.
+    agent
+        Any agent; a :class:`~experiments.models.negotiator.ModelAgent` brings its settings and leaves receipts.
+    narrator
+        Words the counterpart's acts; ``None`` leaves it to the templates.
+    """
+    start = getattr(agent, "for_episode", None)
+    player: AgentLike = start(scenario.agent_seed) if start else agent
+    settings = getattr(agent, "settings", None)
+    level = getattr(settings, "reveal", Reveal.NOTHING)
+    voice: EpisodeVoice | None = narrator.for_episode(scenario.agent_seed) if narrator else None
+    record = play(scenario, player, side_info=reveal_side_info(scenario, level), voice=voice or render)
+    return PlayedEpisode(
+        record,
+        tuple(receipt.to_json_object() for receipt in getattr(player, "receipts", ())),
+        {outcome.value: count for outcome, count in sorted(voice.outcomes.items())} if voice else {},
+    )

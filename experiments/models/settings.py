@@ -1,0 +1,141 @@
+"""Settings of a model: everything that shapes a request or its price, validated once.
+
+Every key reaches the request or the way it is sent; a test changes each and looks at what arrives at a server.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+OPENROUTER_URL = "https://openrouter.ai/api/v1"
+OPENROUTER_KEY_ENV = "OPENROUTER_API_KEY"
+
+Dialect = Literal["openrouter", "openai"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+class Frozen(BaseModel):
+    """Immutable settings that refuse unknown keys and non-finite numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Prices(Frozen):
+    """Price list in micro-dollars per million tokens ($2.50 is 2_500_000), used where the server states no cost.
+
+    Without an own price, cached and cache-write tokens cost what any prompt token costs.
+    """
+
+    prompt: int = Field(ge=0)
+    completion: int = Field(ge=0)
+    cached: int | None = Field(None, ge=0)
+    cache_write: int | None = Field(None, ge=0)
+
+
+class ProviderRouting(Frozen):
+    """Which back-ends OpenRouter may use. Pin ``only`` and refuse fall-backs where runs must be comparable."""
+
+    order: tuple[str, ...] | None = None
+    only: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    allow_fallbacks: bool | None = None
+    require_parameters: bool | None = None
+    data_collection: Literal["allow", "deny"] | None = None
+    zdr: bool | None = None
+    quantizations: tuple[str, ...] | None = None
+    sort: Literal["price", "throughput", "latency"] | None = None
+
+
+class ModelSettings(Frozen):
+    """One model as it is to be asked. The key itself is never a setting: ``api_key_env`` names where it is."""
+
+    # A key put into the wrong field must not be repeated by the error that says so.
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    model: str = Field(min_length=1)
+    base_url: str | None = Field(None, description="None is OpenRouter")
+    dialect: Dialect | None = Field(None, description="None: openrouter for OpenRouter's address, openai for any other")
+    api_key_env: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="None: OPENROUTER_API_KEY for OpenRouter and no key for any other address",
+    )
+    temperature: float | None = Field(0.0, ge=0, le=2, description="None leaves it to the server")
+    effort: Effort | None = Field(None, description="reasoning effort; None leaves it to the server")
+    max_output_tokens: int = Field(2048, ge=1, description="reasoning included")
+    seed: int | None = None
+    provider: ProviderRouting | None = Field(None, description="only where the dialect is openrouter")
+    structured_output: bool = Field(True, description="ask for the JSON schema to be enforced")
+    timeout_s: float = Field(120.0, gt=0, description="seconds for a whole answer")
+    concurrency: int = Field(8, ge=1, description="requests in flight")
+    requests_per_minute: float | None = Field(None, gt=0)
+    max_retries: int = Field(5, ge=0)
+    max_wait_s: float = Field(120.0, gt=0, description="longest wait between tries; a server asking more ends the call")
+    prices: Prices | None = None
+
+    @model_validator(mode="after")
+    def _address(self) -> Self:
+        if self.base_url is None:
+            return self
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"base_url={self.base_url!r} is not an address; it must start with http:// or https://")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            # The address is written to run files.
+            raise ValueError("base_url holds a user, password, query or fragment; name the key in api_key_env instead")
+        return self
+
+    @model_validator(mode="after")
+    def _routing(self) -> Self:
+        if self.provider is not None and self.wire_dialect != "openrouter":
+            raise ValueError(
+                f"provider routing is set but base_url={self.base_url!r} is not OpenRouter; "
+                "leave it out, or set dialect='openrouter'"
+            )
+        return self
+
+    @property
+    def url(self) -> str:
+        """Address that requests go to."""
+        return self.base_url or OPENROUTER_URL
+
+    @property
+    def wire_dialect(self) -> Dialect:
+        """Whose extensions to the protocol the request may use."""
+        if self.dialect is not None:
+            return self.dialect
+        return "openrouter" if urlsplit(self.url).hostname == "openrouter.ai" else "openai"
+
+    @property
+    def key_env(self) -> str | None:
+        """Environment variable that holds the key; ``None`` where no key is sent.
+
+        Another address never gets the OpenRouter key unless it is named.
+        """
+        if self.api_key_env is not None:
+            return self.api_key_env
+        return OPENROUTER_KEY_ENV if urlsplit(self.url).hostname == "openrouter.ai" else None
+
+
+def read_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> str | None:
+    """Return the key, or ``None`` where none is to be sent.
+
+    Raises
+    ------
+    ValueError
+        If the named variable is missing or empty.
+    """
+    if settings.key_env is None:
+        return None
+    key = environ.get(settings.key_env, "").strip()
+    if not key:
+        raise ValueError(
+            f"the key for {settings.url} is missing: set the environment variable {settings.key_env}, "
+            "or choose an agent that needs none"
+        )
+    return key

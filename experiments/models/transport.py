@@ -1,0 +1,76 @@
+"""One HTTP request through the ``openai`` client, with a time limit on the whole answer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from experiments.models.errors import TimedOut
+from experiments.models.failures import from_exception
+from experiments.models.pacing import Timing
+from experiments.models.requests import Body, headers
+from experiments.models.settings import ModelSettings
+from experiments.models.texts import Redactor
+
+_NO_KEY = "none"
+_SDK_FIELDS = frozenset({"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "seed"})
+
+
+class Transport:
+    """A connection pool to one server. The SDK's own retries are off: two layers would multiply."""
+
+    def __init__(self, settings: ModelSettings, key: str | None, timing: Timing) -> None:
+        import openai
+
+        self._settings = settings
+        self._timing = timing
+        self._redact = Redactor(key)
+        # A loopback server is never meant to be reached through the environment's proxy.
+        direct = urlsplit(settings.url).hostname in ("127.0.0.1", "localhost", "::1")
+        self._client = openai.OpenAI(
+            base_url=settings.url,
+            api_key=key or _NO_KEY,
+            max_retries=0,
+            timeout=settings.timeout_s,
+            default_headers=headers(settings),
+            http_client=openai.DefaultHttpxClient(trust_env=not direct),
+        )
+        # The SDK fills these from the environment; nothing may go to a server that the settings do not show.
+        self._client.organization = self._client.project = None
+
+    def send(self, body: Body, request_id: str, num_failed: int) -> str:
+        """Return the text of an answer with HTTP 200, without the key.
+
+        Raises
+        ------
+        ModelCallError
+            For every other answer or none. Raised bare: a chained foreign exception would carry the request with it.
+        """
+        try:
+            return self._redact(self._read(body, request_id, num_failed))
+        except Exception as error:  # noqa: BLE001  # the seam: what is not a failed call is raised again by from_exception
+            failure = from_exception(error, self._timing.wall_clock())
+        failure.detail = self._redact(failure.detail)
+        failure.args = (failure.detail,)
+        raise failure
+
+    def _read(self, body: Body, request_id: str, num_failed: int) -> str:
+        known: dict[str, Any] = {name: value for name, value in body.items() if name in _SDK_FIELDS}
+        deadline = time.monotonic() + self._settings.timeout_s
+        with self._client.chat.completions.with_streaming_response.create(
+            **known,
+            extra_body={name: value for name, value in body.items() if name not in _SDK_FIELDS},
+            extra_headers={"X-Client-Request-Id": request_id, "x-stainless-retry-count": str(num_failed)},
+        ) as response:
+            parts = []
+            for part in response.iter_bytes():
+                parts.append(part)
+                # Routers keep a slow connection alive with blanks, so that the socket's own time limit never fires.
+                if time.monotonic() > deadline:
+                    raise TimedOut(f"no whole answer within {self._settings.timeout_s} s", maybe_billed=True)
+        return b"".join(parts).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
