@@ -7,6 +7,7 @@ input, 3 nothing could be scored, 130 interrupted.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import typer
@@ -42,6 +43,7 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:  # typer exits with it after Ctrl-C
             raise
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is on the disk: once more ends it without a traceback
         _complain("interrupted; everything finished is kept, the same command goes on from there")
         sys.exit(INTERRUPTED)
     except (ValueError, OSError, RunLockedError) as error:

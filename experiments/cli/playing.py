@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from experiments.cli import options
-from experiments.cli.show import metrics_table, note, out, print_table, progress_bar
+from experiments.cli.show import metrics_tables, note, out, print_table, progress_bar
 from experiments.registry import agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
@@ -105,7 +105,7 @@ def show_run(run: Run, *, as_json: bool) -> None:
     if as_json:
         out(json.dumps({**metrics, **summary}, allow_nan=False))
     else:
-        print_table(metrics_table(f"{run.header.agent} on {run.header.suite.label}", metrics))
+        print_table(*metrics_tables(f"{run.header.agent} on {run.header.suite.label}", metrics))
         out(f"run folder: {run.folder}\nreport:     terms report {run.folder}")
     if metrics["num_excluded"] == metrics["num_episodes"]:
         raise typer.Exit(NOTHING_SCORED)

@@ -116,7 +116,7 @@ def _table(title: str, rows: Sequence[tuple[str, ...]]):  # type: ignore[no-unty
 
     table = Table(title=title, title_justify="left")
     for heading in _COLUMNS:
-        table.add_column(heading, justify="left" if heading in ("pair", "verdict") else "right")
+        table.add_column(heading, justify="left" if heading in ("pair", "verdict") else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table

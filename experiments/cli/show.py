@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.runs.runner import Progress
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from experiments.stats import Difference
@@ -30,14 +31,18 @@ def out(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def print_table(table: Table) -> None:
-    """Print a rich table to standard output; wide enough for a file or pipe that has no width."""
+def print_table(*tables: Table) -> None:
+    """Print rich tables to standard output; wide enough for a file or pipe that has no width."""
+    console = _console()
+    for table in tables:
+        console.print(table)
+
+
+def _console() -> Console:
     from rich.console import Console
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)
-    console.print(table)
+    return console if console.is_terminal else Console(width=160)
 
 
 def number(value: float | None) -> str:
@@ -56,16 +61,26 @@ def estimate(entry: Mapping[str, Any]) -> str:
     return f"{number(entry['estimate'])} [{number(entry['low'])}, {number(entry['high'])}]"
 
 
-def metrics_table(title: str, metrics: Mapping[str, Any]) -> Table:
-    """Return the headline metrics of a run, overall and by regime, with intervals and n."""
+def metrics_tables(title: str, metrics: Mapping[str, Any]) -> list[Table]:
+    """Return the headline metrics of a run, overall and by regime: side by side, or below each other if too wide."""
+    from rich.measure import Measurement
+
+    slices = {"overall": metrics["overall"], **metrics["regimes"]}
+    console, wide = _console(), _metrics_table(title, slices)
+    if Measurement.get(console, console.options.update(width=1000), wide).maximum <= console.width:
+        return [wide]
+    return [_metrics_table(title, {name: part}) for name, part in slices.items()]
+
+
+def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table:
     from rich.table import Table
 
     from terms.metrics import METRIC_BY_NAME
 
     table = Table(title=title, title_justify="left", caption="95 % intervals; - is undefined", caption_justify="left")
-    slices = {"overall": metrics["overall"], **metrics["regimes"]}
     for heading in ("metric", "better", *slices):
-        table.add_column(heading, justify="left" if heading in ("metric", "better") else "right")
+        justify: Literal["left", "right"] = "left" if heading in ("metric", "better") else "right"
+        table.add_column(heading, justify=justify, overflow="fold")  # a digit that is cut off would be another number
     for name in HEADLINE:
         metric = METRIC_BY_NAME[name]
         cells = [f"{estimate(part[name])}  n={part[name]['n']}" for part in slices.values()]

@@ -23,6 +23,8 @@ from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
 from terms.types import Family, Regime
 
 FORMAT = 1
+#: A suite is built before it is played; this many take minutes and a few gigabytes.
+MAX_PER_CELL = 10_000
 
 
 class SuiteKind(StrEnum):
@@ -39,7 +41,7 @@ class SuiteSpec(Frozen):
     kind: SuiteKind
     path: str | None = None
     seed: int | None = Field(None, ge=0)
-    n_per_cell: int = Field(EPISODES_PER_CELL, ge=1)
+    n_per_cell: int = Field(EPISODES_PER_CELL, ge=1, le=MAX_PER_CELL)
     regimes: tuple[Regime, ...] = DEFAULT_REGIMES
     families: tuple[Family, ...] = tuple(Family)
     sample: int | None = Field(None, ge=1, description="play only this many episodes, drawn from the suite")

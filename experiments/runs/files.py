@@ -15,7 +15,7 @@ class RunLockedError(RuntimeError):
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write to a temporary name, reach the disk, then rename; a crash leaves the old file or none."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.tmp")  # one writer; what a killed one left is written over
     try:
         with temporary.open("wb") as file:
             file.write(data)

@@ -140,6 +140,17 @@ class TestDiagnose:
         assert "run folder: my run/é" in out
         assert terms("verify", "my run/é")[0] == 0
 
+    @pytest.mark.parametrize(("columns", "num_tables"), [(300, 1), (80, 2), (40, 2)])
+    def test_no_digit_is_cut_off_in_a_narrow_terminal(self, terms, monkeypatch, columns, num_tables):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(columns))
+        code, out, _ = terms("diagnose", "--agent", "patient", *TINY_ARGS)
+        assert code == 0
+        assert "\u2026" not in out
+        assert out.count("95 % intervals") == num_tables
+        for word in ("overall", "overlap"):
+            assert word in out
+
     def test_a_torn_line_is_said(self, terms, tmp_path):
         args = ("diagnose", "--agent", "patient", *TINY_ARGS, "--out", tmp_path / "run", "--json")
         first = terms(*args)
@@ -187,6 +198,7 @@ class TestDiagnose:
             (("--agent", "patient", "--config", "bad.json"), "horizn"),
             (("--agent", "patient", "--config", "nan.json"), "NaN is not valid JSON"),
             (("--agent", "patient", "--n-per-cell", "0"), "n-per-cell"),
+            (("--agent", "patient", "--n-per-cell", "1000000"), "less than or equal to 10000"),
             (("--agent", "patient", "--seed", "-1"), "seed"),
             (("--agent", "patient", "--workers", "0"), "workers"),
             (("--agent", "patient", "--colour", "red"), "--colour"),
