@@ -6,13 +6,35 @@ import hashlib
 import importlib
 import os
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from experiments.models import seat
+from experiments.models.local import LOCAL_SETTINGS
+from experiments.models.negotiator_settings import NegotiatorSettings
+from terms import GameConfig
 from terms.agents import SCRIPTED, build_scripted
 from terms.episode import AgentLike
 
 OWN = "python:"
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a model agent is reached and asked; every field is an option of the command line."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    effort: str | None = None
+    max_output_tokens: int | None = None
+    concurrency: int | None = None
+    budget_usd: str | None = None
+    cache: Path | None = None
+    voice: str | None = None
+    negotiator: Mapping[str, Any] = field(default_factory=dict)
 
 
 class AgentInfo(NamedTuple):
@@ -22,19 +44,63 @@ class AgentInfo(NamedTuple):
     description: str
 
 
-def build_agent(spec: str) -> AgentLike:
+def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig | None = None) -> AgentLike:
     """Return the agent that ``spec`` names.
 
-    ``NAME`` or ``NAME:key=value,...`` is a built-in one; ``python:MODULE:NAME`` imports your own function, agent, or
-    class that needs no arguments, also from the current directory.
+    ``openrouter:VENDOR/MODEL``, ``openai:MODEL`` and ``local`` are language models, asked as ``options`` say. ``NAME``
+    or ``NAME:key=value,...`` is a scripted one; ``python:MODULE:NAME`` imports your own function, agent, or class that
+    needs no arguments, also from the current directory.
     """
+    if seat.is_model(spec):
+        return _model_seat(spec, options or ModelOptions(), game or GameConfig())
+    if options is not None and options != ModelOptions():
+        raise ValueError(f"agent={spec!r} is not a language model; model options have no effect on it")
     if spec.startswith(OWN):
         return _import_agent(spec)
     return build_scripted(spec)
 
 
-def agent_settings(spec: str) -> dict[str, Any]:
-    """Return what pins the agent beyond its name: for your own one the module and a hash of its source file."""
+def _model_seat(spec: str, options: ModelOptions, game: GameConfig) -> seat.ModelSeat:
+    asked = {
+        "api_key_env": options.api_key_env,
+        "effort": options.effort,
+        "max_output_tokens": options.max_output_tokens,
+        "concurrency": options.concurrency,
+    }
+    if spec == seat.LOCAL and any(value is not None for value in (*asked.values(), options.base_url)):
+        raise ValueError(f"agent={spec!r} is asked in one fixed way; leave out the options that say how")
+    voice = seat.model_settings(options.voice, base_url=options.base_url) if options.voice else None
+    baseline = LOCAL_SETTINGS if spec == seat.LOCAL else NegotiatorSettings()
+    return seat.ModelSeat(
+        base_name=spec + (f"@{options.effort}" if options.effort else ""),
+        model=seat.model_settings(spec, base_url=options.base_url, **asked),
+        negotiator=NegotiatorSettings.model_validate({**baseline.model_dump(), **options.negotiator}),
+        config=game,
+        budget_microusd=None if options.budget_usd is None else microusd(options.budget_usd),
+        cache=options.cache,
+        voice=voice,
+    )
+
+
+def microusd(text: str) -> int:
+    """Return an amount of dollars in whole micro-dollars.
+
+    >>> microusd("1.50")
+    1500000
+    """
+    try:
+        amount = Decimal(text) * 1_000_000
+    except InvalidOperation as error:
+        raise ValueError(f"budget_usd={text!r} is not an amount of dollars such as 1.50") from error
+    if not amount.is_finite() or amount < 0 or amount != int(amount):
+        raise ValueError(f"budget_usd={text!r}; it must be at least 0 with at most six decimals")
+    return int(amount)
+
+
+def agent_settings(spec: str, agent: AgentLike) -> dict[str, Any]:
+    """Return what pins ``agent`` beyond its name: a model's settings, or module and source hash of your own one."""
+    if isinstance(agent, seat.ModelSeat):
+        return agent.settings_object
     if not spec.startswith(OWN):
         return {}
     path = getattr(sys.modules.get(_split(spec)[0]), "__file__", None)

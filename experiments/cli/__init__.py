@@ -1,7 +1,7 @@
 """The ``terms`` command: a thin layer over the Python API.
 
 Results go to standard output, progress and notices to standard error. Exit codes: 0 done, 1 the check failed, 2 bad
-input, 3 nothing could be scored, 130 interrupted.
+input, 3 nothing could be scored, 4 spending ceiling reached, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import sys
 
 import typer
 
-from experiments.cli import listing, playing, reading
+from experiments.cli import listing, models, playing, reading
+from experiments.models.errors import BudgetExceeded
+from experiments.models.local import LocalModelError
 from experiments.runs.files import RunLockedError
 
-__all__ = ["INTERRUPTED", "app", "main"]
+__all__ = ["INTERRUPTED", "OVER_BUDGET", "app", "main"]
 
 INTERRUPTED = 130
+OVER_BUDGET = 4
 
 app = typer.Typer(
     name="terms",
@@ -31,6 +34,8 @@ app.command()(playing.play)
 app.command()(reading.compare)
 app.command()(reading.report)
 app.command()(reading.verify)
+app.command()(models.cost)
+app.command()(models.local_model)
 app.command()(listing.agents)
 app.command()(listing.suites)
 
@@ -46,6 +51,14 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is on the disk: once more ends it without a traceback
         _complain("interrupted; everything finished is kept, the same command goes on from there")
         sys.exit(INTERRUPTED)
+    except BudgetExceeded as error:
+        _complain(
+            f"{error}\neverything finished is kept; the same command with a higher --budget-usd goes on from there"
+        )
+        sys.exit(OVER_BUDGET)
+    except LocalModelError as error:
+        _complain(f"error: {error}")
+        sys.exit(2)
     except (ValueError, OSError, RunLockedError) as error:
         if getattr(error, "__notes__", None):
             raise  # it came out of an agent: its author needs the traceback

@@ -13,7 +13,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import metrics_tables, note, out, print_table, progress_bar
-from experiments.registry import agent_settings, build_agent
+from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import Run, summary_object
@@ -38,13 +38,46 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     workers: options.Workers = 1,
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
+    base_url: options.BaseUrl = None,
+    api_key_env: options.KeyEnv = None,
+    effort: options.Effort = None,
+    max_output_tokens: options.MaxTokens = None,
+    concurrency: options.Concurrency = None,
+    budget_usd: options.Budget = None,
+    cache: options.Cache = None,
+    voice: options.Voice = None,
+    hide_cues: options.HideCues = False,
+    hide_words: options.HideWords = False,
+    no_belief: options.NoBelief = False,
+    no_guidance: options.NoGuidance = False,
+    history: options.History = None,
+    reveal: options.RevealLevel = None,
 ) -> None:
     """Play a suite with an agent and print every metric with its interval. Run it again to go on after a stop."""
     spec = SuiteSpec.parse(
         suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=read_game_config(config)
     )
-    player = build_agent(agent)
-    settings = agent_settings(agent)
+    ablations = {
+        "show_cues": False if hide_cues else None,
+        "show_messages": False if hide_words else None,
+        "ask_belief": False if no_belief else None,
+        "guidance": False if no_guidance else None,
+        "history": history,
+        "reveal": reveal,
+    }
+    asked = ModelOptions(
+        base_url=base_url,
+        api_key_env=api_key_env,
+        effort=effort,
+        max_output_tokens=max_output_tokens,
+        concurrency=concurrency,
+        budget_usd=budget_usd,
+        cache=cache,
+        voice=voice,
+        negotiator={key: value for key, value in ablations.items() if value is not None},
+    )
+    player = build_agent(agent, asked, spec.game)
+    settings = agent_settings(agent, player)
     folder = out_dir or default_folder(player, spec, settings)
     with (
         cluster_executor(scheduler) as executor,

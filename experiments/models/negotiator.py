@@ -19,6 +19,7 @@ from experiments.models.objects import blank_thinking
 from experiments.models.prompts import correction_prompt, reply_schema, system_prompt, turn_prompt
 from experiments.models.reading import read_completion
 from experiments.models.receipts import Problem, Reading, Verdict, unusable
+from experiments.models.voice import ModelVoice
 from terms import GameConfig
 from terms.types import Action, Observation
 
@@ -96,6 +97,10 @@ class ModelAgent:
         The game the prompts describe; it must be the one that is played.
     baseline
         The settings that carry the plain name.
+    narrator
+        Words the counterpart's acts at this agent's table; ``None`` leaves it to the templates.
+    concurrency
+        Episodes in flight at once.
     """
 
     client: Completer
@@ -103,6 +108,8 @@ class ModelAgent:
     settings: NegotiatorSettings = field(default_factory=NegotiatorSettings)
     config: GameConfig = field(default_factory=GameConfig)
     baseline: NegotiatorSettings = field(default_factory=NegotiatorSettings)
+    narrator: ModelVoice | None = None
+    concurrency: int = 1
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from experiments.models.settings import Frozen
+from terms.config import Frozen
 
 
 class Reveal(StrEnum):

@@ -25,7 +25,7 @@ class PlayedEpisode:
     voice_outcomes: dict[str, int]
 
 
-def play_episode(scenario: Scenario, agent: AgentLike, *, narrator: ModelVoice | None = None) -> PlayedEpisode:
+def play_episode(scenario: Scenario, agent: AgentLike) -> PlayedEpisode:
     """Play one episode, tell the agent what its reveal level says, and keep what the log needs.
 
     Parameters
@@ -33,14 +33,14 @@ def play_episode(scenario: Scenario, agent: AgentLike, *, narrator: ModelVoice |
     scenario
         The episode.
     agent
-        Any agent; a :class:`~experiments.models.negotiator.ModelAgent` brings its settings and leaves receipts.
-    narrator
-        Words the counterpart's acts; ``None`` leaves it to the templates.
+        Any agent; a :class:`~experiments.models.negotiator.ModelAgent` brings its settings, perhaps a narrator, and
+        leaves receipts.
     """
     start = getattr(agent, "for_episode", None)
     player: AgentLike = start(scenario.agent_seed) if start else agent
     settings = getattr(agent, "settings", None)
     level = getattr(settings, "reveal", Reveal.NOTHING)
+    narrator: ModelVoice | None = getattr(agent, "narrator", None)
     voice: EpisodeVoice | None = narrator.for_episode(scenario.agent_seed) if narrator else None
     record = play(scenario, player, side_info=reveal_side_info(scenario, level), voice=voice or render)
     return PlayedEpisode(

@@ -10,19 +10,15 @@ from collections.abc import Mapping
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+
+from terms.config import Frozen
 
 OPENROUTER_URL = "https://openrouter.ai/api/v1"
 OPENROUTER_KEY_ENV = "OPENROUTER_API_KEY"
 
 Dialect = Literal["openrouter", "openai"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-
-
-class Frozen(BaseModel):
-    """Immutable settings that refuse unknown keys and non-finite numbers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Prices(Frozen):

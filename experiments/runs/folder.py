@@ -5,8 +5,8 @@ The log is the truth and the results are derived from it, so a run can be killed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,8 @@ class Run:
     """A run read back: records in the order of the suite, whatever order they were finished in.
 
     ``torn`` is the number of bytes of an unfinished last line that were left out; ``resumed`` the number of episodes
-    that were already there when the run was taken up again.
+    that were already there when the run was taken up again. ``receipts`` holds by scenario how a model's replies were
+    read.
     """
 
     folder: Path
@@ -39,6 +40,7 @@ class Run:
     records: tuple[EpisodeRecord, ...]
     torn: int
     resumed: int = 0
+    receipts: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
@@ -86,6 +88,7 @@ def load_run(folder: str | Path) -> Run:
     journal = read_journal(folder / LOG)
     order = {scenario.scenario_id: index for index, scenario in enumerate(header.suite.build())}
     by_id: dict[str, EpisodeRecord] = {}
+    receipts: dict[str, list[dict[str, Any]]] = {}
     for row in journal.rows:
         record = from_row(row["record"])
         if record.scenario_id not in order:
@@ -95,8 +98,9 @@ def load_run(folder: str | Path) -> Run:
         known = by_id.get(record.scenario_id)
         if known is None or known.is_excluded:  # a trial lost to the provider gives way to one that was played
             by_id[record.scenario_id] = record
+            receipts[record.scenario_id] = row.get("receipts", [])
     records = sorted(by_id.values(), key=lambda record: order[record.scenario_id])
-    return Run(folder, header, tuple(records), journal.torn)
+    return Run(folder, header, tuple(records), journal.torn, receipts={k: v for k, v in receipts.items() if v})
 
 
 def write_results(folder: Path, header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[str, Any]:

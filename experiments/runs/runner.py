@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -21,18 +21,19 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+from experiments.models.playing import play_episode
 from experiments.runs.config import RunHeader, SuiteSpec
 from experiments.runs.files import exclusive_lock
 from experiments.runs.folder import LOG, Run, RunError, load_run, open_header, write_results
 from experiments.runs.journal import JournalWriter
 from experiments.runs.records import to_row
-from terms import Scenario, play
+from terms import Scenario
 from terms.episode import AgentLike, agent_name
 
 #: Called with the rows just finished and the number of episodes still to play.
@@ -76,8 +77,7 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     header = RunHeader.of(agent_name(agent), suite, agent_settings)
-    with exclusive_lock(folder):
-        open_header(folder, header)
+    with exclusive_lock(folder), _seated(agent, folder, header) as player:
         # A trial that the provider lost is tried again; it has no result yet.
         before = load_run(folder)
         done = {record.scenario_id for record in before.records if not record.is_excluded}
@@ -92,10 +92,19 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
                 if progress:
                     progress(rows, left)
 
-            _play_all(agent, suite, todo, _pool(agent, workers, executor), keep)
+            _play_all(player, suite, todo, _pool(player, workers, executor), keep)
         run = load_run(folder)
         write_results(folder, header, run.records)
     return replace(run, torn=before.torn, resumed=len(done))
+
+
+@contextmanager
+def _seated(agent: AgentLike, folder: Path, header: RunHeader) -> Iterator[AgentLike]:
+    """Write the header, then yield the agent that plays; one that keeps files in the folder opens them here."""
+    open_header(folder, header)
+    sit_down = getattr(agent, "seated", None)
+    with sit_down(folder) if sit_down else nullcontext(agent) as player:
+        yield player
 
 
 def _pool(agent: AgentLike, workers: int, executor: Executor | None) -> AbstractContextManager[Executor | None]:
@@ -204,7 +213,9 @@ def play_chunk(agent: AgentLike, suite: SuiteSpec, indices: Sequence[int]) -> Ch
 
 
 def _play_row(agent: AgentLike, scenario: Scenario) -> dict[str, Any]:
-    return {"record": to_row(play(scenario, agent))}
+    played = play_episode(scenario, agent)
+    extras = {"receipts": list(played.receipts), "voice": played.voice_outcomes}
+    return {"record": to_row(played.record), **{key: value for key, value in extras.items() if value}}
 
 
 def _portable(error: Exception) -> Exception:

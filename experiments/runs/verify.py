@@ -7,7 +7,7 @@ from pathlib import Path
 from experiments.runs.folder import LOG, PARQUET, SUMMARY, Run, RunError, load_run, read_header, summary_object
 from experiments.runs.journal import DamagedJournalError, strict_dumps
 from experiments.runs.records import parquet_bytes
-from terms import EpisodeRecord, Scenario, replay
+from terms import EpisodeRecord, Scenario, replay, voice
 from terms.episode import recorded_moves
 
 
@@ -32,16 +32,19 @@ def verify_run(folder: str | Path) -> list[str]:
     if not run.is_complete:
         findings.append(f"{len(run.records)} of {header.num_episodes} episodes are there; run the same command again")
     scenarios = {scenario.scenario_id: scenario for scenario in header.suite.build()}
+    has_voice = bool(header.agent_settings.get("voice"))
     for record in run.records:
-        findings += _replay_findings(scenarios[record.scenario_id], record)
+        findings += _replay_findings(scenarios[record.scenario_id], record, has_voice=has_voice)
     if run.is_complete:
         findings += _result_findings(run)
     return findings
 
 
-def _replay_findings(scenario: Scenario, record: EpisodeRecord) -> list[str]:
+def _replay_findings(scenario: Scenario, record: EpisodeRecord, *, has_voice: bool) -> list[str]:
+    # Words that a model spoke cannot be made again; they decide nothing, so the recorded ones are spoken.
+    words = voice.recorded(record.turns, record.closing_message) if has_voice else voice.render
     try:
-        again = replay(scenario, recorded_moves(record), agent=record.agent)
+        again = replay(scenario, recorded_moves(record), agent=record.agent, voice=words)
     except ValueError as error:
         return [f"{record.scenario_id}: the logged moves cannot be replayed: {error}"]
     if again == record:

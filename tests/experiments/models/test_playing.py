@@ -45,6 +45,6 @@ def test_the_reveal_level_reaches_the_model(level, is_told):
 )
 def test_a_narrator_words_and_is_counted(line, outcome):
     narrator = ModelVoice(ScriptedClient(line))
-    played = play_episode(make_scenario(), lambda observation: terms.Reject(), narrator=narrator)
+    played = play_episode(make_scenario(), ModelAgent(ScriptedClient(move("Reject")), "stub", narrator=narrator))
     assert played.voice_outcomes == {outcome: 1}
     assert ("friend" in played.record.turns[0].counterpart_message) is (outcome == "model")

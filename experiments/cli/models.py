@@ -1,0 +1,63 @@
+"""Commands about language models: what they cost, and a small one to play with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from experiments.cli import options
+from experiments.cli.show import estimate, note, out
+
+
+def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: options.AsJson = False) -> None:
+    """Show what a run's model calls cost: settled, reserved and unknown money, tokens by kind, latency, who served."""
+    from experiments.models.calls import read_calls
+    from experiments.models.costing import call_facts, cost_per_episode, reply_rates
+    from experiments.models.seat import CALLS
+    from experiments.runs.folder import load_run
+
+    loaded = load_run(run)
+    facts = call_facts(loaded.folder)
+    seeds = [scenario.agent_seed for scenario in loaded.header.suite.build()]
+    per_episode = cost_per_episode(read_calls(loaded.folder / CALLS), seeds)
+    rates = reply_rates(loaded.receipts)
+    if as_json:
+        out(json.dumps(_as_object(facts, per_episode, rates), allow_nan=False))
+        return
+    spent = facts.spending
+    out(f"{loaded.header.agent} on {loaded.header.suite.label}")
+    out(f"settled      ${spent.settled_microusd / 1e6:.6f} in {spent.num_settled} attempts")
+    out(f"unknown      {spent.num_unknown} attempts that may have been billed an amount nobody told")
+    out(f"not billed   {spent.num_free} failed attempts; {facts.num_recalled} calls answered from the cache")
+    out(f"per episode  ${estimate(per_episode._asdict())}  n={per_episode.n}")
+    out(f"tokens       prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
+    out(f"             and written to a cache {spent.cache_write_tokens}")
+    out(f"             completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
+    out(f"latency      {estimate(facts.latency_s._asdict())} s  n={facts.latency_s.n}")
+    out(f"served by    {', '.join(facts.served_by) or '-'}")
+    for name, rate in rates.items():
+        out(f"{name:13}{estimate(rate._asdict())}  n={rate.n}")
+
+
+def _as_object(facts: Any, per_episode: Any, rates: Any) -> dict[str, Any]:
+    return {
+        "spending": facts.spending.model_dump(),
+        "num_attempts": facts.num_attempts,
+        "num_failed": facts.num_failed,
+        "num_recalled": facts.num_recalled,
+        "served_by": facts.served_by,
+        "latency_s": facts.latency_s._asdict(),
+        "usd_per_episode": per_episode._asdict(),
+        "replies": {name: rate._asdict() for name, rate in rates.items()},
+    }
+
+
+def local_model(port: Annotated[int, typer.Option(min=0, help="0 takes a free one.")] = 0) -> None:
+    """Serve the small local model until interrupted; any OpenAI-compatible client can use the address it prints."""
+    from experiments.models.local import serve_forever
+
+    note("serving SmolLM2-135M-Instruct; it bargains badly. Ctrl-C stops it.")
+    serve_forever(out, port=port)

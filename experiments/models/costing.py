@@ -1,0 +1,98 @@
+"""What a run's model calls cost and how its replies could be read, each number with n and an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments.models.calls import Ended, Recalled, Reserved, Row, read_calls, spending_of
+from experiments.models.receipts import Verdict
+from experiments.models.seat import CALLS
+from experiments.models.spending import Spending
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+
+
+class CallFacts(NamedTuple):
+    """Facts about the calls of one run. ``latency_s`` is the mean of an answered call."""
+
+    spending: Spending
+    num_attempts: int
+    num_failed: int
+    num_recalled: int
+    latency_s: Estimate
+    served_by: tuple[str, ...]
+
+
+def call_facts(folder: Path) -> CallFacts:
+    """Read the call log of a run folder; a run without models has an empty one."""
+    rows = read_calls(folder / CALLS)
+    ended = [row for row in rows if isinstance(row, Ended)]
+    answered = [row for row in ended if row.completion is not None]
+    latencies = np.array([row.latency_s for row in answered], dtype=float)
+    return CallFacts(
+        spending=spending_of(rows),
+        num_attempts=sum(isinstance(row, Reserved) for row in rows),
+        num_failed=sum(row.error is not None for row in ended),
+        num_recalled=sum(isinstance(row, Recalled) for row in rows),
+        latency_s=_mean(latencies),
+        served_by=_served_by(answered),
+    )
+
+
+def _served_by(answered: Iterable[Ended]) -> tuple[str, ...]:
+    """Return every (model, provider, fingerprint) that answered: a silent change of back-end must be seen."""
+    seen = set()
+    for row in answered:
+        applied = (row.completion or {}).get("applied") or {}
+        facts = [applied.get(key) for key in ("model", "provider", "fingerprint")]
+        seen.add(" / ".join(str(fact) for fact in facts if fact))
+    return tuple(sorted(seen))
+
+
+def _mean(values: np.ndarray) -> Estimate:
+    if not len(values):
+        return UNDEFINED
+    return estimate_ratios([Ratio(values, np.ones(len(values)))], np.arange(len(values)))
+
+
+def cost_per_episode(rows: Sequence[Row], seeds: Iterable[int]) -> Estimate:
+    """Return the settled dollars an episode cost, over the episodes with these agent seeds that made a call.
+
+    Money whose amount is unknown is not in it; :class:`CallFacts` says how many attempts that were.
+    """
+    totals: dict[str, float] = {f"{seed:016x}": 0.0 for seed in seeds}
+    called = set()
+    for row in rows:
+        seed = row.call_id.split("/")[-3] if row.call_id.count("/") >= 2 else ""
+        if seed in totals:
+            called.add(seed)
+            if isinstance(row, Ended):
+                totals[seed] += (row.microusd or 0) / 1e6
+    return _mean(np.array([totals[seed] for seed in sorted(called)], dtype=float))
+
+
+def reply_rates(receipts: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Estimate]:
+    """Return the share of replies with each verdict, first asked and corrected ones alike, clustered by episode.
+
+    ``corrected`` is the share of rounds in which the model needed its second chance.
+    """
+    verdicts: list[str] = []
+    episodes: list[int] = []
+    corrected: list[float] = []
+    rounds: list[int] = []
+    for number, turns in enumerate(receipts.values()):
+        for turn in turns:
+            corrected.append(float(len(turn["attempts"]) > 1))
+            rounds.append(number)
+            for attempt in turn["attempts"]:
+                verdicts.append(attempt["verdict"])
+                episodes.append(number)
+    rates = {verdict.value: _share([float(found == verdict) for found in verdicts], episodes) for verdict in Verdict}
+    return {**rates, "corrected": _share(corrected, rounds)}
+
+
+def _share(hits: Sequence[float], clusters: Sequence[int]) -> Estimate:
+    return estimate_share(np.array(hits, dtype=float), np.ones(len(hits)), np.array(clusters, dtype=np.intp))
