@@ -29,17 +29,17 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
         return
     spent = facts.spending
     out(f"{loaded.header.agent} on {loaded.header.suite.label}")
-    out(f"settled      ${spent.settled_microusd / 1e6:.6f} in {spent.num_settled} attempts")
-    out(f"unknown      {spent.num_unknown} attempts that may have been billed an amount nobody told")
-    out(f"not billed   {spent.num_free} failed attempts; {facts.num_recalled} calls answered from the cache")
-    out(f"per episode  ${estimate(per_episode._asdict())}  n={per_episode.n}")
-    out(f"tokens       prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
-    out(f"             and written to a cache {spent.cache_write_tokens}")
-    out(f"             completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
-    out(f"latency      {estimate(facts.latency_s._asdict())} s  n={facts.latency_s.n}")
-    out(f"served by    {', '.join(facts.served_by) or '-'}")
+    out(f"settled        ${spent.settled_microusd / 1e6:.6f} in {spent.num_settled} attempts")
+    out(f"unknown        {spent.num_unknown} attempts that may have been billed an amount nobody told")
+    out(f"not billed     {spent.num_free} failed attempts; {facts.num_recalled} calls answered from the cache")
+    out(f"per episode    ${estimate(per_episode._asdict())}  n={per_episode.n}")
+    out(f"tokens         prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
+    out(f"               and written to a cache {spent.cache_write_tokens}")
+    out(f"               completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
+    out(f"latency        {estimate(facts.latency_s._asdict())} s  n={facts.latency_s.n}")
+    out(f"served by      {', '.join(facts.served_by) or '-'}")
     for name, rate in rates.items():
-        out(f"{name:13}{estimate(rate._asdict())}  n={rate.n}")
+        out(f"{name:15}{estimate(rate._asdict())}  n={rate.n}")
 
 
 def _as_object(facts: Any, per_episode: Any, rates: Any) -> dict[str, Any]:
