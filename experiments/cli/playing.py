@@ -13,6 +13,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import metrics_tables, note, out, print_table, progress_bar
+from experiments.models.seat import ModelSeat
 from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
@@ -77,6 +78,10 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         negotiator={key: value for key, value in ablations.items() if value is not None},
     )
     player = build_agent(agent, asked, spec.game)
+    if isinstance(player, ModelSeat) and (workers > 1 or scheduler):
+        raise ValueError(
+            f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
+        )
     settings = agent_settings(agent, player)
     folder = out_dir or default_folder(player, spec, settings)
     with (
@@ -119,7 +124,12 @@ def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any
 
 def read_game_config(path: Path | None) -> GameConfig:
     """Read changed settings of the game; an unknown key or a value out of range raises and names it."""
-    return GameConfig() if path is None else GameConfig.model_validate(strict_loads(path.read_text(encoding="utf-8")))
+    if path is None:
+        return GameConfig()
+    try:
+        return GameConfig.model_validate(strict_loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ValueError(f"config={str(path)!r}: {error}") from error
 
 
 def show_run(run: Run, *, as_json: bool) -> None:

@@ -195,7 +195,7 @@ class TestDiagnose:
             (("--agent", "patient", "--regime", "overlapp"), "did you mean 'overlap'?"),
             (("--agent", "patient", "--family", "Candid"), "did you mean 'candid'?"),
             (("--agent", "patient", "--config", "nowhere.json"), "nowhere.json"),
-            (("--agent", "patient", "--config", "bad.json"), "horizn"),
+            (("--agent", "patient", "--config", "bad.json"), "config='bad.json': "),
             (("--agent", "patient", "--config", "nan.json"), "NaN is not valid JSON"),
             (("--agent", "patient", "--n-per-cell", "0"), "n-per-cell"),
             (("--agent", "patient", "--n-per-cell", "1000000"), "less than or equal to 10000"),
