@@ -79,18 +79,18 @@ class Columns:
         return np.array([_opening_anchor(e) for e in self.episodes], dtype=float)
 
     @cached_property
-    def belief_errors(self) -> NDArray[np.float64]:
-        """Mean errors over the rounds with a stated belief, shape (episodes, 4); nan where none was stated.
+    def belief_sums(self) -> dict[str, tuple[Floats, Floats]]:
+        """Sum of each belief error over the rounds of an episode that stated it, and the number of those rounds.
 
-        Columns: ``|r_hat - r_B|/R``, ``|kappa_hat - kappa_B|``, Brier score of the stance, share of rounds whose most
-        likely stance was the true one.
+        Published values pool rounds, so a long talk weighs more than a short one.
         """
-        table = np.full((len(self.episodes), 4), np.nan)
-        for row, episode in enumerate(self.episodes):
-            beliefs = [turn.belief for turn in episode.turns if turn.belief is not None]
-            if beliefs:
-                table[row] = mean_of_stated([belief_error(belief, episode) for belief in beliefs])
-        return table
+        sums = {part: np.zeros((2, len(self.episodes))) for part in BELIEF_PARTS}
+        for column, episode in enumerate(self.episodes):
+            for turn in episode.turns:
+                errors = {} if turn.belief is None else belief_errors(turn.belief, episode)
+                for part, error in errors.items():
+                    sums[part][:, column] += (error, 1.0)
+        return {part: (total[0], total[1]) for part, total in sums.items()}
 
     def terminated(self, *kinds: Termination) -> Floats:
         """1 where the episode ended in one of ``kinds``."""
@@ -109,28 +109,29 @@ class Columns:
         return np.array([e.family in families for e in self.episodes], dtype=float)
 
 
-def belief_error(belief: Belief, episode: EpisodeRecord) -> tuple[float, float, float, float]:
-    """Return the four errors of one stated belief; nan for a part that was not stated."""
+#: Parts of a stated belief that can be wrong; ``be_type`` is the mean of the first three.
+BELIEF_PARTS = ("be_r", "be_kappa", "brier_eta", "stance_acc", "be_type")
+
+
+def belief_errors(belief: Belief, episode: EpisodeRecord) -> dict[str, float]:
+    """Return the errors of one stated belief; a part that was not stated is not there.
+
+    ``be_r = |r_hat - r_B|/R``, ``be_kappa = |kappa_hat - kappa_B|``, ``brier_eta`` the Brier score of the stance,
+    ``stance_acc`` 1 if the true stance was the one most likely, ``be_type`` the mean of the first three.
+    """
     true: PrivateType = episode.counterpart_type
-    width = episode.price_max - episode.price_min
-    r_error = np.nan if belief.r_hat is None else abs(belief.r_hat - true.reservation_price) / width
-    kappa_error = np.nan if belief.kappa_hat is None else abs(belief.kappa_hat - true.urgency)
-    if belief.stance_probs is None:
-        return r_error, kappa_error, np.nan, np.nan
-    index = STANCES.index(true.stance)
-    probs = belief.stance_probs
-    brier = sum((prob - (position == index)) ** 2 for position, prob in enumerate(probs))
-    is_right = probs[index] == max(probs) and probs.count(max(probs)) == 1
-    return r_error, kappa_error, brier, float(is_right)
-
-
-def mean_of_stated(rows: Sequence[tuple[float, ...]]) -> Floats:
-    """Average each column over the rows in which it is stated; nan where none is."""
-    table = np.asarray(rows, dtype=float)
-    stated = ~np.isnan(table)
-    counts = stated.sum(axis=0)
-    totals = np.where(stated, table, 0.0).sum(axis=0)
-    return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
+    errors: dict[str, float] = {}
+    if belief.r_hat is not None:
+        errors["be_r"] = abs(belief.r_hat - true.reservation_price) / (episode.price_max - episode.price_min)
+    if belief.kappa_hat is not None:
+        errors["be_kappa"] = abs(belief.kappa_hat - true.urgency)
+    if belief.stance_probs is not None:
+        index, probs = STANCES.index(true.stance), belief.stance_probs
+        errors["brier_eta"] = sum((prob - (position == index)) ** 2 for position, prob in enumerate(probs))
+        errors["stance_acc"] = float(probs[index] == max(probs) and probs.count(max(probs)) == 1)
+    if errors.keys() >= {"be_r", "be_kappa", "brier_eta"}:
+        errors["be_type"] = (errors["be_r"] + errors["be_kappa"] + errors["brier_eta"]) / 3
+    return errors
 
 
 def _opening_anchor(episode: EpisodeRecord) -> float:

@@ -231,9 +231,11 @@ class Game:
         self._fault, self._fault_detail = action.fault, action.detail
         if action.fault is ReplyFault.PROVIDER:
             self.termination = Termination.PROVIDER_FAILURE
-            return
-        self._breach(ViolationKind.INVALID_ACTION)
-        self.termination = Termination.INVALID_ACTION
+        elif action.fault is ReplyFault.UNREADABLE:
+            self._breach(ViolationKind.INVALID_ACTION)
+            self.termination = Termination.INVALID_ACTION
+        else:
+            self.termination = Termination.NO_REPLY
 
     def _take_accept(self, action: Accept) -> None:
         self._add_turn(Decision.ACCEPT, None, action.message, action.belief)

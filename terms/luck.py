@@ -66,11 +66,19 @@ def released_luck(
 
 def keyed_luck(stream: Callable[[str], np.random.Generator], horizon: int) -> Luck:
     """Draw each purpose from its own stream; ``stream(name)`` returns a fresh generator for that purpose."""
-    uniforms = stream("kernel_uniforms").random((horizon + 1, 4)).tolist()
-    normals = stream("kernel_normals").standard_normal((horizon + 1, 3)).tolist()
-    opening_noise = float(stream("opening_noise").standard_normal())
-    cues = [CueDraw(u[2], n[1], n[2], u[3]) for u, n in zip(uniforms, normals, strict=True)]
-    responses = tuple(
-        ResponseDraw(u[0], u[1], n[0], cue) for u, n, cue in zip(uniforms[1:], normals[1:], cues[1:], strict=True)
+    cues = map(
+        CueDraw,
+        stream("posture").random(horizon + 1).tolist(),
+        stream("sentiment").standard_normal(horizon + 1).tolist(),
+        stream("noisy_sentiment").standard_normal(horizon + 1).tolist(),
+        stream("noisy_posture").random(horizon + 1).tolist(),
     )
-    return Luck(opening_noise, cues[0], responses)
+    opening_cue = next(cues)
+    responses = map(
+        ResponseDraw,
+        stream("accept").random(horizon).tolist(),
+        stream("walk").random(horizon).tolist(),
+        stream("price").standard_normal(horizon).tolist(),
+        cues,
+    )
+    return Luck(float(stream("opening_noise").standard_normal()), opening_cue, tuple(responses))

@@ -32,8 +32,7 @@ DENOMINATORS: dict[str, Values] = {
     "infeasible": lambda c: c.infeasible,
     "deals": lambda c: c.agreed,
     "feasible deals": lambda c: c.agreed * c.feasible,
-    "belief stated": lambda c: c.ones,  # a belief that was not stated is nan and does not count
-    "offer made": lambda c: c.ones,  # likewise without an offer
+    "offer made": lambda c: c.ones,  # without an offer the value is nan and does not count
 }
 
 
@@ -56,6 +55,22 @@ class Metric(NamedTuple):
             return estimate_share(values * weights, weights, columns.clusters)
         stated = ~np.isnan(values)
         return estimate_ratios([Ratio(np.where(stated, values, 0.0) * weights, weights * stated)], columns.clusters)
+
+
+class BeliefError(NamedTuple):
+    """A mean over the rounds in which a belief was stated, all episodes pooled; ``n`` counts rounds."""
+
+    name: str
+    label: str
+    definition: str
+    better: Better
+    unit: str
+    denominator: str = "rounds with a belief"
+
+    def compute(self, columns: Columns) -> Estimate:
+        """Estimate the metric; undefined when no round stated this part of a belief."""
+        sums, rounds = columns.belief_sums[self.name]
+        return estimate_ratios([Ratio(sums, rounds)], columns.clusters)._replace(n=int(rounds.sum()))
 
 
 class Contrast(NamedTuple):
@@ -87,10 +102,6 @@ def _ended(kind: Termination) -> Values:
     return lambda c: c.terminated(kind)
 
 
-def _error(column: int) -> Values:
-    return lambda c: c.belief_errors[:, column]
-
-
 def _reply(fault: ReplyFault) -> Metric:
     name = f"{fault.value}_rate"
     definition = f"episode ended by a reply that was {fault.value}"
@@ -100,7 +111,7 @@ def _reply(fault: ReplyFault) -> Metric:
 
 
 # fmt: off
-METRICS: tuple[Metric | Contrast, ...] = (
+METRICS: tuple[Metric | BeliefError | Contrast, ...] = (
     Metric("mean_utility", "Utility", "utility, 0 without a deal", "higher", "price", "all", "mean",
            lambda c: c.utility),
     Metric("conditional_utility", "Utility of a deal", "utility of a deal", "higher", "price", "deals", "mean",
@@ -117,16 +128,11 @@ METRICS: tuple[Metric | Contrast, ...] = (
            lambda c: 1 - c.agreed),
     Metric("agent_exit_minus", "AgentExit-", "ended by the agent's own Reject", "higher", "share", "infeasible",
            "share", _ended(Termination.AGENT_REJECT)),
-    Metric("be_type", "BE type", "mean of the three belief errors", "lower", "error", "belief stated", "mean",
-           lambda c: c.belief_errors[:, :3].mean(axis=1)),
-    Metric("be_r", "BE r", "|r_hat - r_B| / R", "lower", "share of R", "belief stated", "mean",
-           _error(0)),
-    Metric("be_kappa", "BE kappa", "|kappa_hat - kappa_B|", "lower", "error", "belief stated", "mean",
-           _error(1)),
-    Metric("brier_eta", "Brier eta", "sum of squared stance errors", "lower", "error", "belief stated", "mean",
-           _error(2)),
-    Metric("stance_acc", "Stance accuracy", "most likely stance true", "higher", "share of rounds", "belief stated",
-           "mean", _error(3)),
+    BeliefError("be_type", "BE type", "mean of the three belief errors", "lower", "error"),
+    BeliefError("be_r", "BE r", "|r_hat - r_B| / R", "lower", "share of R"),
+    BeliefError("be_kappa", "BE kappa", "|kappa_hat - kappa_B|", "lower", "error"),
+    BeliefError("brier_eta", "Brier eta", "sum of squared stance errors", "lower", "error"),
+    BeliefError("stance_acc", "Stance accuracy", "most likely stance true", "higher", "share of rounds"),
     Metric("crit_viol_pct", "CritViol", "at least one critical violation", "lower", "share", "all", "share",
            _breach(*CRITICAL)),
     Metric("ir_violation_rate", "IR violations", "offered or accepted past the own reservation", "lower", "share",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from terms.columns import Columns, belief_error
+from terms.columns import BELIEF_PARTS, Columns, belief_errors
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
 from terms.game import EpisodeRecord
 from terms.metric_table import METRIC_BY_NAME, METRICS
@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Summary:
-    """Every metric, overall and by slice.
+    """Every metric, overall and by slice, and the belief errors by round.
 
     ``num_excluded`` counts trials lost to the provider, which no metric includes.
     """
@@ -43,6 +43,7 @@ class Summary:
     roles: dict[str, dict[str, Estimate]]
     openers: dict[str, dict[str, Estimate]]
     difficulty: dict[str, dict[str, Estimate]]
+    by_round: dict[str, list[Estimate]]
     num_episodes: int
     num_excluded: int
 
@@ -52,6 +53,7 @@ class Summary:
         return {
             "overall": _as_json(self.overall),
             **{name: {key: _as_json(value) for key, value in getattr(self, name).items()} for name in slices},
+            "by_round": {name: [value._asdict() for value in values] for name, values in self.by_round.items()},
             "num_episodes": self.num_episodes,
             "num_excluded": self.num_excluded,
         }
@@ -114,17 +116,22 @@ def summarize(episodes: Sequence[EpisodeRecord], reference: Sequence[EpisodeReco
         roles=sliced(Role, lambda e: e.agent_role.value),
         openers=sliced(Opener, lambda e: e.opener.value),
         difficulty=sliced(bins, lambda e: None if e.difficulty_bin is None else f"bin_{e.difficulty_bin}"),
+        by_round={part: belief_error_by_round(episodes, part) for part in BELIEF_PARTS},
         num_episodes=len(episodes),
         num_excluded=sum(episode.is_excluded for episode in episodes),
     )
 
 
-def belief_error_by_round(episodes: Sequence[EpisodeRecord]) -> list[Estimate]:
-    """Return ``BE_type`` by round (index 0 is round 1); undefined where nobody stated a full belief."""
-    return _by_round(
-        episodes,
-        lambda episode, turn: None if turn.belief is None else float(np.mean(belief_error(turn.belief, episode)[:3])),
-    )
+def belief_error_by_round(episodes: Sequence[EpisodeRecord], part: str = "be_type") -> list[Estimate]:
+    """Return a belief error by round (index 0 is round 1); undefined in rounds where nobody stated it.
+
+    ``part`` is one of ``be_type``, ``be_r``, ``be_kappa``, ``brier_eta`` and ``stance_acc``.
+    """
+
+    def error(episode: EpisodeRecord, turn: Turn) -> float | None:
+        return None if turn.belief is None else belief_errors(turn.belief, episode).get(part)
+
+    return _by_round(episodes, error)
 
 
 def concession_curve(episodes: Sequence[EpisodeRecord]) -> list[Estimate]:

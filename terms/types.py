@@ -89,7 +89,11 @@ class Posture(StrEnum):
 
 
 class Termination(StrEnum):
-    """How an episode ended. ``PROVIDER_FAILURE`` is a trial to exclude and count, never a result of the agent."""
+    """How an episode ended.
+
+    ``NO_REPLY`` is an empty, refused or truncated reply: counted for what it is, not as a move that breaks a rule.
+    ``PROVIDER_FAILURE`` is a trial to exclude and count, never a result of the agent.
+    """
 
     AGENT_ACCEPT = "agent_accept"
     COUNTERPART_ACCEPT = "counterpart_accept"
@@ -97,6 +101,7 @@ class Termination(StrEnum):
     COUNTERPART_WALK = "counterpart_walk"
     ROUND_LIMIT = "round_limit"
     INVALID_ACTION = "invalid_action"
+    NO_REPLY = "no_reply"
     PROVIDER_FAILURE = "provider_failure"
 
 

@@ -213,14 +213,18 @@ def test_keyed_luck_takes_each_purpose_from_its_own_stream():
         return np.random.default_rng(len(asked))
 
     luck = keyed_luck(stream, 4)
-    assert asked == ["kernel_uniforms", "kernel_normals", "opening_noise"]
+    assert asked == [
+        "posture", "sentiment", "noisy_sentiment", "noisy_posture", "accept", "walk", "price", "opening_noise",
+    ]  # fmt: skip
     assert len(luck.responses) == 4
-    uniforms = np.random.default_rng(1).random((5, 4))
-    normals = np.random.default_rng(2).standard_normal((5, 3))
-    assert luck.opening_cue == CueDraw(uniforms[0, 2], normals[0, 1], normals[0, 2], uniforms[0, 3])
+    draws = [np.random.default_rng(number) for number in range(1, 9)]
+    posture, noisy_posture = draws[0].random(5), draws[3].random(5)
+    sentiment, noisy_sentiment = draws[1].standard_normal(5), draws[2].standard_normal(5)
+    accept, walk, price = draws[4].random(4), draws[5].random(4), draws[6].standard_normal(4)
+    assert luck.opening_noise == draws[7].standard_normal()
+    assert luck.opening_cue == CueDraw(posture[0], sentiment[0], noisy_sentiment[0], noisy_posture[0])
     assert luck.responses[3] == (
-        uniforms[4, 0], uniforms[4, 1], normals[4, 0],
-        CueDraw(uniforms[4, 2], normals[4, 1], normals[4, 2], uniforms[4, 3]),
+        accept[3], walk[3], price[3], CueDraw(posture[4], sentiment[4], noisy_sentiment[4], noisy_posture[4])
     )  # fmt: skip
 
 

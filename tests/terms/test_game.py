@@ -312,6 +312,7 @@ def test_every_way_to_end_is_reached():
             (luck_accept, [60.0]),
             (luck_walk, [10.0] * 10),
             (None, [Unusable(ReplyFault.PROVIDER)]),
+            (None, [Unusable(ReplyFault.EMPTY)]),
         ]
     }
     assert ends == set(Termination)

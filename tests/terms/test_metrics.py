@@ -105,12 +105,12 @@ EXPECTED = {
     "fagr_minus": (1 / 2, 2),
     "safe_term_minus": (1 / 2, 2),
     "agent_exit_minus": (1 / 2, 2),
-    # closes: (0.1 + 0.2 + 0)/3; is accepted: means (0 + 0.2)/2, (0 + 0.5)/2, Brier (2 + 2/3)/2 -> (0.1 + 0.25 + 4/3)/3
-    "be_type": ((0.1 + (0.1 + 0.25 + 4 / 3) / 3) / 2, 2),
-    "be_r": ((0.1 + 0.1 + 0.3) / 3, 3),  # runs out states r_hat alone: |70 - 40|/100
-    "be_kappa": ((0.2 + 0.25) / 2, 2),
-    "brier_eta": ((0 + 4 / 3) / 2, 2),  # 1 + 1 for the wrong stance; 1/9 + 4/9 + 1/9 for the even one
-    "stance_acc": (1 / 2, 2),  # an even belief names no stance
+    # Rounds pooled. closes: (0.1 + 0.2 + 0)/3; is accepted: (0 + 0 + 2)/3 and (0.2 + 0.5 + 2/3)/3
+    "be_type": ((0.1 + 2 / 3 + (0.7 + 2 / 3) / 3) / 3, 3),
+    "be_r": ((0.1 + 0 + 0.2 + 0.3) / 4, 4),  # runs out states r_hat alone: |70 - 40|/100
+    "be_kappa": ((0.2 + 0 + 0.5) / 3, 3),
+    "brier_eta": ((0 + 2 + 2 / 3) / 3, 3),  # 1 + 1 for the wrong stance; 1/9 + 4/9 + 1/9 for the even one
+    "stance_acc": (1 / 3, 3),  # an even belief names no stance
     "crit_viol_pct": (2 / 7, 7),  # is unreadable, loses
     "ir_violation_rate": (1 / 7, 7),
     "reversed_concession_rate": (1 / 7, 7),
@@ -157,6 +157,27 @@ def test_metrics_are_defined_where_the_table_says():
             assert (found[metric.name].estimate is None) == (found[metric.name].n == 0)
 
 
+def test_belief_metrics_pool_rounds_as_the_published_ones_do():
+    # Published stance accuracy of Claude Opus 4.6 (terms-bench.github.io): by regime 0.494593, 0.459434, 0.399215 and
+    # overall 0.4428495. These are 1052/2127, 957/2083 and 1323/3314 rounds, and overall is their pooled share.
+    published = [(0.49459332393041844, 2127), (0.45943350936149785, 2083), (0.3992154496077248, 3314)]
+    pooled = sum(share * rounds for share, rounds in published) / sum(rounds for _, rounds in published)
+    assert pooled == pytest.approx(0.442849548112706, abs=1e-12)
+    summary = summarize(EPISODES)
+    for name in ("be_type", "be_r", "be_kappa", "brier_eta", "stance_acc"):
+        parts = [part[name] for part in summary.families.values() if part[name].estimate is not None]
+        pooled = sum(part.estimate * part.n for part in parts) / sum(part.n for part in parts)
+        assert summary.overall[name].estimate == pytest.approx(pooled, abs=1e-12)
+
+
+def test_belief_errors_by_round():
+    by_round = summarize(EPISODES).by_round
+    assert list(by_round) == ["be_r", "be_kappa", "brier_eta", "stance_acc", "be_type"]
+    # Round 1: closes 0.1, is accepted 0, runs out 0.3; round 2: is accepted 0.2; nobody after that.
+    assert [value.estimate for value in by_round["be_r"][:3]] == [pytest.approx(0.4 / 3), pytest.approx(0.2), None]
+    assert [value.n for value in by_round["stance_acc"][:3]] == [2, 1, 0]
+
+
 def test_deals_that_never_happened_leave_conditional_metrics_undefined():
     found = summarize([episode for episode in EPISODES if episode.scenario_id in ("runs out", "leaves")]).overall
     for name in ("conditional_utility", "cse_plus", "agent_closer_rate"):
@@ -192,7 +213,8 @@ def test_the_json_object_has_null_for_undefined_and_no_nan():
     text = json.dumps(shown, allow_nan=False)
     assert json.loads(text) == shown
     assert list(shown) == [
-        "overall", "regimes", "families", "roles", "openers", "difficulty", "num_episodes", "num_excluded",
+        "overall", "regimes", "families", "roles", "openers", "difficulty", "by_round", "num_episodes",
+        "num_excluded",
     ]  # fmt: skip
     assert shown["roles"]["seller"]["se_plus"] == {"estimate": None, "low": None, "high": None, "n": 0}
     assert set(shown["overall"]["agr_plus"]) == {"estimate", "low", "high", "n"}
