@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from experiments.models import seat
 from experiments.models.local import LOCAL_SETTINGS
 from experiments.models.negotiator_settings import NegotiatorSettings
+from experiments.models.settings import ModelSettings
 from terms import GameConfig
 from terms.agents import SCRIPTED, build_scripted
 from terms.episode import AgentLike
@@ -61,25 +62,45 @@ def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig
 
 
 def _model_seat(spec: str, options: ModelOptions, game: GameConfig) -> seat.ModelSeat:
-    asked = {
-        "api_key_env": options.api_key_env,
-        "effort": options.effort,
-        "max_output_tokens": options.max_output_tokens,
-        "concurrency": options.concurrency,
+    voice = _voice_settings(spec, options)
+    # An address that only the voice can use is not the agent's.
+    mine = replace(options, base_url=None) if voice and not spec.startswith(seat.OPENAI) else options
+    asked: dict[str, Any] = {
+        "base_url": mine.base_url,
+        "api_key_env": mine.api_key_env,
+        "effort": mine.effort,
+        "max_output_tokens": mine.max_output_tokens,
+        "concurrency": mine.concurrency,
     }
-    if spec == seat.LOCAL and any(value is not None for value in (*asked.values(), options.base_url)):
+    if spec == seat.LOCAL and any(value is not None for value in asked.values()):
         raise ValueError(f"agent={spec!r} is asked in one fixed way; leave out the options that say how")
-    voice = seat.model_settings(options.voice, base_url=options.base_url) if options.voice else None
     baseline = LOCAL_SETTINGS if spec == seat.LOCAL else NegotiatorSettings()
     return seat.ModelSeat(
         base_name=spec + (f"@{options.effort}" if options.effort else ""),
-        model=seat.model_settings(spec, base_url=options.base_url, **asked),
+        model=seat.model_settings(spec, **asked),
         negotiator=NegotiatorSettings.model_validate({**baseline.model_dump(), **options.negotiator}),
         config=game,
         budget_microusd=None if options.budget_usd is None else microusd(options.budget_usd),
         cache=options.cache,
         voice=voice,
     )
+
+
+def _voice_settings(spec: str, options: ModelOptions) -> ModelSettings | None:
+    """Return how to ask the counterpart's voice, which shares a server of one's own with the agent, key and all."""
+    if options.voice is None:
+        return None
+    is_own = options.voice.startswith(seat.OPENAI)
+    voice = seat.model_settings(
+        options.voice,
+        base_url=options.base_url if is_own else None,
+        # The key of an agent at OpenRouter must not reach any other server.
+        api_key_env=options.api_key_env if is_own == spec.startswith(seat.OPENAI) else None,
+        concurrency=options.concurrency,
+    )
+    if voice is None:
+        raise ValueError(f"voice={options.voice!r}, allowed are openrouter:VENDOR/MODEL, openai:MODEL with --base-url")
+    return voice
 
 
 def microusd(text: str) -> int:

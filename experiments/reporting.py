@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from experiments.report import ReportRun, SuiteComparison, write_report
+from experiments.models.calls import read_calls
+from experiments.models.costing import call_facts, cost_per_episode, reply_rates
+from experiments.models.seat import CALLS
+from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
 from experiments.runs.folder import Run
 from experiments.stats import Difference, compare
 
@@ -43,6 +47,9 @@ def report_run(run: Run, label: str) -> ReportRun:
     notices = list(header.suite.notices)
     if not run.is_complete:
         notices.append(f"{header.agent}: {len(run.records)} of {header.num_episodes} episodes were played")
+    model = model_facts(run)
+    if model is not None:
+        notices += _model_notices(header.agent, model)
     return ReportRun(
         agent=header.agent,
         suite=label,
@@ -54,7 +61,66 @@ def report_run(run: Run, label: str) -> ReportRun:
             "data digest": (header.data_digest or "none")[:16],
             **header.versions,
         },
+        model=model,
+        receipts=run.receipts,
     )
+
+
+def model_facts(run: Run) -> ModelFacts | None:
+    """Return what the model calls of a run came to, ``None`` if its agent is no model."""
+    asked = run.header.agent_settings
+    if "negotiator" not in asked:
+        return None
+    calls = read_calls(run.folder / CALLS)
+    facts = call_facts(calls)
+    spent = facts.spending
+    played = {record.scenario_id for record in run.records}
+    seeds = [scenario.agent_seed for scenario in run.header.suite.build() if scenario.scenario_id in played]
+    return ModelFacts(
+        settings=_settings_in_words(asked),
+        replies=reply_rates(run.receipts),
+        usd_per_episode=cost_per_episode(calls, seeds),
+        latency_s=facts.latency_s,
+        settled_microusd=spent.settled_microusd,
+        num_settled=spent.num_settled,
+        num_unknown=spent.num_unknown,
+        num_free=spent.num_free,
+        num_recalled=facts.num_recalled,
+        tokens={
+            "prompt": spent.prompt_tokens,
+            "cached": spent.cached_tokens,
+            "cache_write": spent.cache_write_tokens,
+            "completion": spent.completion_tokens,
+            "reasoning": spent.reasoning_tokens,
+        },
+        served_by=facts.served_by,
+        refused=facts.refused,
+    )
+
+
+def _settings_in_words(asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return every setting of the model and of what it was shown, as text; the effort always."""
+    model, voice = asked["model"] or {"model": "local"}, asked["voice"]
+    words = {**model, **asked["negotiator"], "voice": voice["model"] if voice else "templates"}
+    words["effort"] = model.get("effort") or "server's own"
+    return {name: _word(value) for name, value in words.items()}
+
+
+def _word(value: object) -> str:
+    names: dict[object, str] = {None: "not set", True: "yes", False: "no"}
+    return names[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def _model_notices(agent: str, model: ModelFacts) -> list[str]:
+    """Return what a reader of a model's scores must know about how they were had."""
+    notices = []
+    if len(model.served_by) > 1:
+        notices.append(f"{agent} was served by {len(model.served_by)} back-ends: {'; '.join(model.served_by)}")
+    if model.refused:
+        notices.append(f"{agent}: the server rejects {', '.join(model.refused)}; asked without")
+    if model.num_unknown:
+        notices.append(f"{agent}: the cost of {model.num_unknown} attempts is unknown and in no sum")
+    return notices
 
 
 def suite_comparison(label: str, runs: Sequence[Run]) -> SuiteComparison:

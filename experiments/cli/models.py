@@ -20,9 +20,10 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
     from experiments.runs.folder import load_run
 
     loaded = load_run(run)
-    facts = call_facts(loaded.folder)
+    calls = read_calls(loaded.folder / CALLS)
+    facts = call_facts(calls)
     seeds = [scenario.agent_seed for scenario in loaded.header.suite.build()]
-    per_episode = cost_per_episode(read_calls(loaded.folder / CALLS), seeds)
+    per_episode = cost_per_episode(calls, seeds)
     rates = reply_rates(loaded.receipts)
     if as_json:
         out(json.dumps(_as_object(facts, per_episode, rates), allow_nan=False))
@@ -38,6 +39,8 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
     out(f"               completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
     out(f"latency        {estimate(facts.latency_s._asdict())} s  n={facts.latency_s.n}")
     out(f"served by      {', '.join(facts.served_by) or '-'}")
+    if facts.refused:
+        out(f"asked without  {', '.join(facts.refused)}, which the server rejects")
     for name, rate in rates.items():
         out(f"{name:15}{estimate(rate._asdict())}  n={rate.n}")
 
@@ -49,6 +52,7 @@ def _as_object(facts: Any, per_episode: Any, rates: Any) -> dict[str, Any]:
         "num_failed": facts.num_failed,
         "num_recalled": facts.num_recalled,
         "served_by": facts.served_by,
+        "refused": facts.refused,
         "latency_s": facts.latency_s._asdict(),
         "usd_per_episode": per_episode._asdict(),
         "replies": {name: rate._asdict() for name, rate in rates.items()},

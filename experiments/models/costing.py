@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.models.calls import Ended, Recalled, Reserved, Row, read_calls, spending_of
+from experiments.models.calls import Ended, Recalled, Reserved, Row, spending_of
 from experiments.models.receipts import Verdict
-from experiments.models.seat import CALLS
 from experiments.models.spending import Spending
+from experiments.models.voice import NARRATOR
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
 
 
 class CallFacts(NamedTuple):
-    """Facts about the calls of one run. ``latency_s`` is the mean of an answered call."""
+    """Facts about the calls of one run.
+
+    Money and tokens include the counterpart's voice. ``latency_s``, the mean of an answered call, ``served_by`` and
+    ``refused``, the request parameters a server rejected, are about the agent's own model.
+    """
 
     spending: Spending
     num_attempts: int
@@ -24,21 +27,22 @@ class CallFacts(NamedTuple):
     num_recalled: int
     latency_s: Estimate
     served_by: tuple[str, ...]
+    refused: tuple[str, ...]
 
 
-def call_facts(folder: Path) -> CallFacts:
-    """Read the call log of a run folder; a run without models has an empty one."""
-    rows = read_calls(folder / CALLS)
+def call_facts(rows: Sequence[Row]) -> CallFacts:
+    """Sum up the rows of a call log; a run without models has none."""
     ended = [row for row in rows if isinstance(row, Ended)]
-    answered = [row for row in ended if row.completion is not None]
-    latencies = np.array([row.latency_s for row in answered], dtype=float)
+    applied = [row for row in ended if row.completion is not None and not row.call_id.startswith(f"{NARRATOR}/")]
+    latencies = np.array([row.latency_s for row in applied], dtype=float)
     return CallFacts(
         spending=spending_of(rows),
         num_attempts=sum(isinstance(row, Reserved) for row in rows),
         num_failed=sum(row.error is not None for row in ended),
         num_recalled=sum(isinstance(row, Recalled) for row in rows),
         latency_s=_mean(latencies),
-        served_by=_served_by(answered),
+        served_by=_served_by(applied),
+        refused=tuple(sorted({name for row in applied for name in _applied(row).get("refused") or ()})),
     )
 
 
@@ -46,10 +50,13 @@ def _served_by(answered: Iterable[Ended]) -> tuple[str, ...]:
     """Return every (model, provider, fingerprint) that answered: a silent change of back-end must be seen."""
     seen = set()
     for row in answered:
-        applied = (row.completion or {}).get("applied") or {}
-        facts = [applied.get(key) for key in ("model", "provider", "fingerprint")]
+        facts = [_applied(row).get(key) for key in ("model", "provider", "fingerprint")]
         seen.add(" / ".join(str(fact) for fact in facts if fact))
     return tuple(sorted(seen))
+
+
+def _applied(row: Ended) -> Mapping[str, Any]:
+    return (row.completion or {}).get("applied") or {}
 
 
 def _mean(values: np.ndarray) -> Estimate:

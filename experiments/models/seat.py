@@ -35,7 +35,7 @@ class ModelSeat:
     Parameters
     ----------
     base_name
-        Name in reports; ablations add their suffix.
+        Name in reports; a voice and ablations add their suffixes.
     model
         How to reach and ask it; ``None`` is the local model, served while it plays.
     negotiator
@@ -61,8 +61,7 @@ class ModelSeat:
     @property
     def name(self) -> str:
         """Name of this agent's row."""
-        spoken = f"+voice-{self.voice.model}" if self.voice else ""
-        return self.base_name + self.negotiator.suffix(self._baseline) + spoken
+        return self._spoken_name + self.negotiator.suffix(self._baseline)
 
     @property
     def concurrency(self) -> int:
@@ -103,13 +102,17 @@ class ModelSeat:
                 narrator = ModelVoice(voice)
             yield ModelAgent(
                 client,
-                self.base_name,
+                self._spoken_name,
                 self.negotiator,
                 self.config,
                 self._baseline,
                 narrator=narrator,
                 concurrency=self.concurrency,
             )
+
+    @property
+    def _spoken_name(self) -> str:
+        return self.base_name + (f"+voice-{self.voice.model}" if self.voice else "")
 
     @property
     def _baseline(self) -> NegotiatorSettings:

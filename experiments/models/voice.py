@@ -21,6 +21,8 @@ from experiments.models.prompts import render
 from terms import voice
 from terms.types import Cue, Decision
 
+NARRATOR = "narrator"
+"""First part of the call ids of a voice, which tells them from an agent's."""
 _KEPT_LINES = 6
 _LONGEST = 400
 _CLAIMS_DEAL = re.compile(r"\b(?:accept(?:ed|s)?|agreed?|have a deal|sold|done)\b", re.IGNORECASE)
@@ -39,7 +41,7 @@ class ModelVoice:
     """A narrator shared by all episodes; :meth:`for_episode` gives the voice of one."""
 
     client: Completer
-    name: str = "narrator"
+    name: str = NARRATOR
     max_output_tokens: int = 300
 
     def for_episode(self, seed: int) -> EpisodeVoice:

@@ -20,6 +20,8 @@ from experiments.report.sections import (
     BINS,
     FAMILIES,
     LEADERBOARD,
+    PENALTIES,
+    REPLIES,
     TERMINATIONS,
     RunView,
     SuiteView,
@@ -100,6 +102,8 @@ def _vocabulary() -> dict[str, Any]:
         "families": FAMILIES,
         "bins": BINS,
         "terminations": TERMINATIONS,
+        "penalties": PENALTIES,
+        "reply_names": REPLIES,
         "thresholds": fingerprints,
     }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from terms.estimates import Estimate
 from terms.game import EpisodeRecord
 from terms.types import Termination
 
@@ -24,6 +26,44 @@ ENDINGS = {
 
 
 @dataclass(frozen=True)
+class ModelFacts:
+    """What the calls of a model run came to; every number arrives finished.
+
+    Attributes
+    ----------
+    settings
+        How the model was asked, shown as given; ``model`` and ``effort`` get columns of their own.
+    replies
+        Share of replies by verdict, and ``corrected``: the share of rounds that took a second chance.
+    usd_per_episode
+        Settled dollars.
+    latency_s
+        Seconds until an answer was whole.
+    settled_microusd, num_settled, num_unknown, num_free, num_recalled
+        Money in three states, and calls answered from a cache.
+    tokens
+        Totals by kind.
+    served_by
+        Every back-end that answered.
+    refused
+        Request parameters that a server rejected.
+    """
+
+    settings: Mapping[str, str]
+    replies: Mapping[str, Estimate]
+    usd_per_episode: Estimate
+    latency_s: Estimate
+    settled_microusd: int
+    num_settled: int
+    num_unknown: int
+    num_free: int
+    num_recalled: int
+    tokens: Mapping[str, int]
+    served_by: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ReportRun:
     """One agent on one suite.
 
@@ -37,6 +77,11 @@ class ReportRun:
         What a reader must know about the suite, such as :data:`terms.PUBLISHED_FLAW`.
     config
         Facts for the appendix (seed, version, hashes), shown as given.
+    model
+        What the calls of a language model came to; ``None`` for any other agent.
+    receipts
+        By scenario, how a model's reply of each round was read: ``round`` and ``attempts``, each with ``kind``,
+        ``verdict``, ``repairs``, ``problem`` and ``text``.
     """
 
     agent: str
@@ -44,6 +89,8 @@ class ReportRun:
     episodes: tuple[EpisodeRecord, ...]
     notices: tuple[str, ...] = ()
     config: Mapping[str, str] = field(default_factory=dict)
+    model: ModelFacts | None = None
+    receipts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,20 @@ LEADERBOARD = ("se_plus", "agr_plus", "cse_plus", "mean_utility", "fagr_minus", 
 FAMILIES = tuple(family.value for family in Family)
 BINS = tuple(f"bin_{index}" for index in range(NUM_BINS))
 TERMINATIONS = tuple(Termination)
+PENALTIES = ("alpha_cue", "alpha_inf")
+REPLIES = {
+    "ok": "As asked",
+    "repaired": "Repaired",
+    "corrected": "Corrected",
+    "illegal": "Illegal",
+    "empty": "Blank",
+    "unreadable": "Unreadable",
+    "refused": "Refused",
+    "truncated": "Truncated",
+    "provider_fault": "Provider failed",
+}
+"""How the verdict on a reply is named to a reader; ``corrected`` counts rounds."""
+BLANK = ("empty", "truncated")
 
 
 class Gate(NamedTuple):
@@ -74,6 +88,14 @@ class RunView:
         """Whether the suite grades its episodes."""
         return bool(self.summary.difficulty)
 
+    @property
+    def trouble(self) -> list[tuple[str, Estimate]]:
+        """What was wrong with replies of a model, by name, where anything was."""
+        if self.run.model is None:
+            return []
+        replies = self.run.model.replies
+        return [(label, replies[name]) for name, label in REPLIES.items() if name != "ok" and replies[name].estimate]
+
     @cached_property
     def gate(self) -> Gate:
         """The validity gate of this run."""
@@ -108,12 +130,15 @@ def _gate(run: ReportRun, num_scored: int, max_share: float) -> Gate:
     episodes = run.episodes
     rates = {fault.value: _share_of(episodes, [e.fault is fault for e in episodes]) for fault in ReplyFault}
     unusable = _share_of(episodes, [e.fault is not None for e in episodes])
+    blank = sum(run.model.replies[name].estimate or 0.0 for name in BLANK) if run.model else 0.0
     problem = ""
     if num_scored == 0:
         problem = "no scored episodes"
     elif unusable.estimate is not None and unusable.estimate > max_share:
         share = f"{100 * unusable.estimate:.1f} %"
         problem = f"{share} of the trials ended in an unusable reply or were lost; {100 * max_share:g} % is allowed"
+    elif blank > max_share:
+        problem = f"{100 * blank:.1f} % of the replies were blank or cut off; {100 * max_share:g} % is allowed"
     return Gate(rates, unusable, problem)
 
 

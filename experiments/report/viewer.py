@@ -2,7 +2,8 @@
 
 A page with every episode of thirteen agents would be slow to open, so each run brings at most ``limit``: from every
 (regime, family) cell the same number, half of them the worst by surplus lost and half spread evenly over the rest, in
-the order played. Rows are arrays whose field names are listed once, and texts are numbered, because a scripted
+the order played. A model's replies come with the verdict on each and, cut to :data:`REPLY_LIMIT` characters, as they
+were. Rows are arrays whose field names are listed once, and texts are numbered, because a scripted
 counterpart says the same few sentences thousands of times.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,8 @@ from terms.types import Belief, Cue, Turn
 from terms.voice import format_price
 
 VIEWER_LIMIT = 360
+REPLY_LIMIT = 4000
+"""Characters of a raw reply that a page carries."""
 PRICE_MARK = "\x00"
 """Stands for the standing price inside a counterpart message, so that one sentence at many prices is stored once."""
 
@@ -128,7 +131,10 @@ class Encoder:
                 "agent": run.agent,
                 "suite": run.suite,
                 "total": len(run.episodes),
-                "episodes": [self._episode(episode) for episode in select_episodes(run.episodes, limit)],
+                "episodes": [
+                    self._episode(episode, run.receipts.get(episode.scenario_id, ()))
+                    for episode in select_episodes(run.episodes, limit)
+                ],
             }
             for run in runs
         ]
@@ -145,13 +151,18 @@ class Encoder:
     def _text(self, text: str | None) -> int:
         return self._numbers.setdefault(text or "", len(self._numbers))
 
-    def _episode(self, episode: EpisodeRecord) -> list[Any]:
+    def _episode(self, episode: EpisodeRecord, receipts: Sequence[Mapping[str, Any]]) -> list[Any]:
         return [
             *(self._text(read(episode)) for read in EPISODE_TEXTS.values()),
             *(_number(read(episode)) for read in EPISODE_NUMBERS.values()),
             [self._turn(turn) for turn in episode.turns],
             [[self._text(breach.kind), breach.round, _number(breach.value)] for breach in episode.violations],
+            [[turn["round"], [self._attempt(attempt) for attempt in turn["attempts"]]] for turn in receipts],
         ]
+
+    def _attempt(self, attempt: Mapping[str, Any]) -> list[int]:
+        texts = (attempt["kind"], attempt["verdict"], ", ".join(attempt["repairs"]), attempt["problem"])
+        return [*map(self._text, texts), self._text(_cut(attempt["text"]))]
 
     def _turn(self, turn: Turn) -> list[Any]:
         return [
@@ -168,6 +179,11 @@ def to_script_json(payload: dict[str, Any]) -> str:
     """
     text = json.dumps(payload, allow_nan=False, separators=(",", ":"))  # ASCII: line separators are escaped too
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _cut(reply: str) -> str:
+    left_out = len(reply) - REPLY_LIMIT
+    return reply if left_out <= 0 else f"{reply[:REPLY_LIMIT]}\n[{left_out:,} more characters]"
 
 
 def _cue(cue: Cue | None) -> str | None:

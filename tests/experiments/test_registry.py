@@ -93,16 +93,19 @@ def test_a_file_in_the_current_directory_does_not_stand_in_for_ours(own_module):
     assert __import__("statistics").mean([1, 3]) == 2
 
 
+def settings_of(spec):
+    return agent_settings(spec, build_agent(spec))
+
+
 def test_an_edited_agent_is_another_agent(own_module):
-    build_agent("python:newcomers_agent:leave")
-    before = agent_settings("python:newcomers_agent:leave")
+    before = settings_of("python:newcomers_agent:leave")
     assert before["imported"] == "python:newcomers_agent:leave"
     own_module.write_text("from terms import Accept\ndef leave(observation):\n    return Accept()\n")
-    assert agent_settings("python:newcomers_agent:leave")["source_sha256"] != before["source_sha256"]
+    assert settings_of("python:newcomers_agent:leave")["source_sha256"] != before["source_sha256"]
 
 
 def test_a_built_in_agent_is_pinned_by_its_name_alone():
-    assert agent_settings("patient:gap=0.2") == {}
+    assert settings_of("patient:gap=0.2") == {}
 
 
 def test_an_error_inside_the_module_is_not_hidden(own_module):

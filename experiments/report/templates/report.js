@@ -23,9 +23,13 @@
   }
 
   function decode(row, order) {
-    const episode = record(data.episode_texts, data.episode_numbers, ["turns", "violations"], row);
+    const episode = record(data.episode_texts, data.episode_numbers, ["turns", "violations", "receipts"], row);
     episode.closing_message = spoken(episode.closing_message, episode.price);
     episode.violations = episode.violations.map(([kind, round, value]) => ({ kind: data.strings[kind], round, value }));
+    episode.receipts = new Map(episode.receipts.map(([round, attempts]) => [round, attempts.map((texts) => {
+      const [kind, verdict, repairs, problem, text] = texts.map((index) => data.strings[index]);
+      return { kind, verdict, repairs, problem, text };
+    })]));
     episode.turns = episode.turns.map((values) => {
       const turn = record(data.turn_texts, data.turn_numbers, ["belief"], values);
       return { ...turn, counterpart_message: spoken(turn.counterpart_message, turn.standing) };
@@ -220,6 +224,17 @@
     return `believes: reservation ${num(r)}, urgency ${num(kappa)}, ${stance || `stance ${DASH}`}`;
   }
 
+  // One closed drawer for each time the model was asked in a round: the verdict outside, the reply as it was inside.
+  function replies(attempts) {
+    return attempts.map(({ kind, verdict, repairs, problem, text }) => {
+      const facts = [kind === "first" ? "Reply" : words(kind), ": ", words(verdict), repairs && ` (${repairs.split(", ").map(words).join(", ")})`];
+      const drawer = element("details", { class: ["ok", "repaired"].includes(verdict) ? "reply" : "reply troubled" }, element("summary", {}, ...facts.filter(Boolean)));
+      if (problem) drawer.append(element("p", {}, problem));
+      drawer.append(element("pre", { tabindex: "0", "aria-label": "Reply as it was" }, text || "no text"));
+      return drawer;
+    });
+  }
+
   function actOf(turn) {
     if (!turn.decision) return "no usable reply";
     return turn.decision === "Offer" ? `offers ${num(turn.price)}` : turn.decision === "Accept" ? `accepts ${num(turn.standing)}` : "rejects and leaves";
@@ -230,9 +245,13 @@
       const body = element("div");
       if (turn.standing !== null) body.append(said("other", "Counterpart", num(turn.standing), turn.cue, turn.counterpart_message));
       body.append(said("own", "Agent", actOf(turn), beliefText(turn.belief), turn.message));
+      body.append(...replies(episode.receipts.get(turn.round) ?? []));
       for (const breach of episode.violations.filter((one) => one.round === turn.round)) body.append(element("p", { class: "breach" }, `Violation: ${words(breach.kind)}${breach.value === null ? "" : ` (${num(breach.value)})`}`));
       return element("li", {}, element("span", { "aria-label": `Round ${turn.round}` }, String(turn.round)), body);
     });
+    // A round that the provider lost has a reply but no turn.
+    const played = new Set(episode.turns.map((turn) => turn.round));
+    for (const [round, attempts] of episode.receipts) if (!played.has(round)) items.push(element("li", {}, element("span", { "aria-label": `Round ${round}` }, String(round)), element("div", {}, ...replies(attempts))));
     const last = ending(episode);
     if (last) items.push(element("li", {}, element("span", { "aria-hidden": "true" }, "end"), last));
     return element("ol", { class: "rounds" }, ...items);

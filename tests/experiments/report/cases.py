@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import terms
-from experiments.report import ReportRun
+from experiments.report import ModelFacts, ReportRun
+from experiments.report.viewer import REPLY_LIMIT
+from terms.estimates import Estimate
 from terms.types import Observation, ReplyFault, Unusable
 
 HOSTILE = (
@@ -52,6 +54,52 @@ def played(agent: object, suite: tuple[terms.Scenario, ...], *, name: str, label
     """Play ``agent`` on ``suite`` and wrap the episodes."""
     episodes = tuple(replace(terms.play(scenario, agent), agent=name) for scenario in suite)  # type: ignore[arg-type]
     return ReportRun(name, label, episodes, **facts)  # type: ignore[arg-type]
+
+
+def model_facts(**changes: object) -> ModelFacts:
+    """Return what a model's calls came to, its words hostile wherever a server or a user chose them."""
+    rate = Estimate(0.02, 0.01, 0.04, 400)
+    names = ("repaired", "illegal", "empty", "unreadable", "refused", "truncated", "provider_fault", "corrected")
+    facts = ModelFacts(
+        settings={"model": f"vendor/model {HOSTILE}", "effort": "high"},
+        replies={"ok": Estimate(0.9, 0.85, 0.94, 400), **dict.fromkeys(names, rate)},
+        usd_per_episode=Estimate(0.012345, 0.01, 0.02, 72),
+        latency_s=Estimate(1.5, 1.25, 1.75, 398),
+        settled_microusd=888_840,
+        num_settled=398,
+        num_unknown=3,
+        num_free=7,
+        num_recalled=11,
+        tokens={"prompt": 400_000, "cached": 1000, "cache_write": 20, "completion": 9000, "reasoning": 4321},
+        served_by=(f"vendor/model / Provider-A {HOSTILE}", "vendor/model / Provider-B"),
+    )
+    return replace(facts, **changes)  # type: ignore[arg-type]
+
+
+def receipt(number: int, *verdicts: str, text: str = HOSTILE) -> dict[str, object]:
+    """Return the receipt of a round in which the model was asked once for each verdict."""
+    attempts = [
+        {
+            "kind": "correction" if index else "first",
+            "verdict": verdict,
+            "repairs": ["fence_removed", "prose_ignored"] if verdict == "repaired" else [],
+            "problem": None if verdict in ("ok", "repaired") else f"price is {HOSTILE}; allowed is a number",
+            "text": text,
+        }
+        for index, verdict in enumerate(verdicts)
+    ]
+    return {"round": number, "verdict": verdicts[-1], "attempts": attempts}
+
+
+def model_run() -> ReportRun:
+    """Return a model's run: the first rounds of every episode have receipts, one of a round that was never played."""
+    run = played(talker, FRESH, name=f"openai:bot@high {HOSTILE}", label="fresh", model=model_facts())
+    receipts = [
+        receipt(1, "illegal", "repaired"),
+        receipt(2, "ok", text="x" * (REPLY_LIMIT + 5)),
+        receipt(99, "provider_fault", text=""),
+    ]
+    return replace(run, receipts={episode.scenario_id: receipts for episode in run.episodes})
 
 
 def mixed_runs() -> tuple[ReportRun, ...]:

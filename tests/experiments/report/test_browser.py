@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -11,15 +10,6 @@ from tests.experiments.report.cases import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PHONE, DESKTOP = 390, 1200
 OPEN_EVERYTHING = "for (const details of document.querySelectorAll('details')) details.open = true"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -67,16 +57,6 @@ LOW_CONTRAST = """() => {
   }
   return { checked, found: found.slice(0, 10) };
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path) -> Iterator[object]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
