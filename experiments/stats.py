@@ -20,11 +20,13 @@ from scipy.special import ndtri, stdtr
 
 from terms import EpisodeRecord
 from terms.columns import Columns
-from terms.metric_table import DENOMINATORS, METRIC_BY_NAME, Metric
+from terms.metric_table import METRIC_BY_NAME, RATIO_BY_NAME
 
 Floats = NDArray[np.float64]
-#: Metrics whose denominator is fixed by the scenario, so that agents can be paired on it.
-PAIRED = ("se_plus", "mean_utility", "agr_plus", "fagr_minus", "crit_viol_pct")
+#: Metrics that agents can be paired on: the denominator is fixed by the scenario, or both stated beliefs in it.
+PAIRED = (
+    "se_plus", "mean_utility", "agr_plus", "fagr_minus", "agent_exit_minus", "crit_viol_pct", "be_type", "stance_acc",
+)  # fmt: skip
 NUM_RESAMPLES = 2_000
 SIGNIFICANCE = 0.05
 _Z = float(ndtri(1 - SIGNIFICANCE / 2))
@@ -60,9 +62,15 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    runs: Mapping[str, Sequence[EpisodeRecord]], metric: str = "se_plus", *, rng: np.random.Generator
+    runs: Mapping[str, Sequence[EpisodeRecord]],
+    metric: str = "se_plus",
+    *,
+    rng: np.random.Generator,
+    delta: float | None = None,
 ) -> Comparison:
     """Compare every pair of agents in ``runs`` on ``metric``.
+
+    ``needed`` is stated for a true difference of ``delta``, by default for the difference found.
 
     Raises
     ------
@@ -74,7 +82,7 @@ def compare(
     if len(runs) < 2:
         raise ValueError(f"runs has {len(runs)} agent; a comparison needs at least 2")
     values = {name: scenario_means(episodes, metric) for name, episodes in runs.items()}
-    raw = [_difference(metric, a, b, values[a], values[b], rng) for a, b in combinations(runs, 2)]
+    raw = [_difference((metric, a, b), values[a], values[b], rng=rng, delta=delta) for a, b in combinations(runs, 2)]
     corrected = holm([difference.p for difference in raw])
     differences = tuple(d._replace(p_holm=p) for d, p in zip(raw, corrected, strict=True))
     return Comparison(metric, differences, _groups(metric, values, differences))
@@ -83,26 +91,33 @@ def compare(
 def scenario_means(episodes: Sequence[EpisodeRecord], metric: str) -> dict[str, float]:
     """Return the mean outcome of each scenario in the metric's denominator, repeats averaged."""
     columns = Columns.of(episodes)
-    definition = METRIC_BY_NAME[metric]
-    assert isinstance(definition, Metric)  # PAIRED lists no contrast
-    values, weights = definition.values(columns), DENOMINATORS[definition.denominator](columns)
-    sums: dict[str, list[float]] = {}
-    for episode, value, weight in zip(columns.episodes, values, weights, strict=True):
+    sums, weights = RATIO_BY_NAME[metric].parts(columns)
+    totals: dict[str, list[tuple[float, float]]] = {}
+    for episode, value, weight in zip(columns.episodes, sums, weights, strict=True):
         if weight:
-            sums.setdefault(episode.scenario_id, []).append(float(value))
-    return {scenario: math.fsum(outcomes) / len(outcomes) for scenario, outcomes in sums.items()}
+            totals.setdefault(episode.scenario_id, []).append((float(value), float(weight)))
+    return {
+        scenario: math.fsum(value for value, _ in rows) / math.fsum(weight for _, weight in rows)
+        for scenario, rows in totals.items()
+    }
 
 
 def _difference(
-    metric: str, first: str, second: str, a: Mapping[str, float], b: Mapping[str, float], rng: np.random.Generator
+    names: tuple[str, str, str],
+    a: Mapping[str, float],
+    b: Mapping[str, float],
+    *,
+    rng: np.random.Generator,
+    delta: float | None,
 ) -> Difference:
     shared = sorted(set(a) & set(b))
     d = np.array([a[scenario] - b[scenario] for scenario in shared])
     if len(d) == 0:
-        return Difference(metric, first, second, None, None, None, None, None, 0, None)
+        return Difference(*names, None, None, None, None, None, 0, None)
     low, high = bootstrap_interval(d, rng=rng) if len(d) > 1 else (None, None)
     p = paired_p(d) if len(d) > 1 else None
-    return Difference(metric, first, second, float(d.mean()), low, high, p, None, len(d), needed_n(d, float(d.mean())))
+    mean = float(d.mean())
+    return Difference(*names, mean, low, high, p, None, len(d), needed_n(d, mean if delta is None else delta))
 
 
 def bootstrap_interval(d: Floats, *, rng: np.random.Generator) -> tuple[float, float]:

@@ -48,13 +48,18 @@ class Metric(NamedTuple):
     kind: Literal["mean", "share"]
     values: Values
 
+    def parts(self, columns: Columns) -> tuple[Floats, Floats]:
+        """Return numerator and denominator of every episode, shape (episodes,) each."""
+        values, weights = self.values(columns), DENOMINATORS[self.denominator](columns)
+        stated = ~np.isnan(values)
+        return np.where(stated, values, 0.0) * weights, weights * stated
+
     def compute(self, columns: Columns) -> Estimate:
         """Estimate the metric; undefined when no episode is in its denominator."""
-        values, weights = self.values(columns), DENOMINATORS[self.denominator](columns)
+        values, weights = self.parts(columns)
         if self.kind == "share":
-            return estimate_share(values * weights, weights, columns.clusters)
-        stated = ~np.isnan(values)
-        return estimate_ratios([Ratio(np.where(stated, values, 0.0) * weights, weights * stated)], columns.clusters)
+            return estimate_share(values, weights, columns.clusters)
+        return estimate_ratios([Ratio(values, weights)], columns.clusters)
 
 
 class BeliefError(NamedTuple):
@@ -67,9 +72,13 @@ class BeliefError(NamedTuple):
     unit: str
     denominator: str = "rounds with a belief"
 
+    def parts(self, columns: Columns) -> tuple[Floats, Floats]:
+        """Return the sum of errors and the number of rounds of every episode, shape (episodes,) each."""
+        return columns.belief_sums[self.name]
+
     def compute(self, columns: Columns) -> Estimate:
         """Estimate the metric; undefined when no round stated this part of a belief."""
-        sums, rounds = columns.belief_sums[self.name]
+        sums, rounds = self.parts(columns)
         return estimate_ratios([Ratio(sums, rounds)], columns.clusters)._replace(n=int(rounds.sum()))
 
 
@@ -157,3 +166,5 @@ METRICS: tuple[Metric | BeliefError | Contrast, ...] = (
 )
 # fmt: on
 METRIC_BY_NAME = {metric.name: metric for metric in METRICS}
+#: Metrics with a value in every single episode of their denominator; contrasts have none.
+RATIO_BY_NAME = {metric.name: metric for metric in METRICS if not isinstance(metric, Contrast)}

@@ -17,11 +17,12 @@ Agent = Annotated[
 ]
 Suite = Annotated[str, typer.Option(help="published, fresh or catalog:PATH.")]
 Episodes = Annotated[int, typer.Option("--n-per-cell", min=1, help="Episodes per regime, family, role and opener.")]
-Seed = Annotated[Optional[int], typer.Option(min=0, help="Seed of a fresh or catalogue suite [default: 0].")]  # noqa: UP045
+Seed = Annotated[Optional[int], typer.Option(min=0, help="Seed of a fresh or catalogue suite (default: 0).")]  # noqa: UP045
 Regimes = Annotated[Optional[list[str]], typer.Option("--regime", help="Only this regime; repeat for more.")]  # noqa: UP045
 Families = Annotated[Optional[list[str]], typer.Option("--family", help="Only this family; repeat for more.")]  # noqa: UP045
 Config = Annotated[Optional[Path], typer.Option(help="JSON file with settings of the game to change.")]  # noqa: UP045
-Out = Annotated[Optional[Path], typer.Option(help="Run folder [default: runs/AGENT-SUITE-HASH].")]  # noqa: UP045
+Out = Annotated[Optional[Path], typer.Option(help="Run folder (default: runs/AGENT-SUITE-HASH).")]  # noqa: UP045
+Resume = Annotated[bool, typer.Option(help="Go on with what the run folder holds.")]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes.")]
 Scheduler = Annotated[Optional[str], typer.Option(help="Play on the workers of this Dask scheduler.")]  # noqa: UP045
 BaseUrl = Annotated[Optional[str], typer.Option(help="Address of an OpenAI-compatible server.", rich_help_panel=MODELS)]  # noqa: UP045
@@ -56,11 +57,15 @@ NoBelief = Annotated[bool, typer.Option("--no-belief", help="Do not ask for a be
 NoGuidance = Annotated[bool, typer.Option("--no-guidance", help="Give no advice.", rich_help_panel=ABLATIONS)]
 History = Annotated[
     Optional[int],  # noqa: UP045
-    typer.Option(min=0, help="Past rounds kept [default: all].", rich_help_panel=ABLATIONS),
+    typer.Option(min=0, help="Past rounds kept (default: all).", rich_help_panel=ABLATIONS),
 ]
 RevealLevel = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--reveal", help="Tell it: nothing, family, kernel or type.", rich_help_panel=ABLATIONS),
+]
+Difference = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.0, help="State the scenarios needed for this difference (default: the one found)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run folders.")]

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from experiments.cli import options
-from experiments.cli.show import metrics_tables, note, out, print_table, progress_bar
+from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
 from experiments.models.seat import ModelSeat
 from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import Run, summary_object
+from experiments.runs.folder import HEADER, Run, summary_object
 from experiments.runs.journal import strict_dumps, strict_loads
 from experiments.runs.runner import run_suite
 from terms import GameConfig
@@ -35,8 +36,9 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     regime: options.Regimes = None,
     family: options.Families = None,
     config: options.Config = None,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder [default: runs/AGENT-SUITE-HASH].")] = None,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder (default: runs/AGENT-SUITE-HASH).")] = None,
     workers: options.Workers = 1,
+    resume: options.Resume = True,
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
@@ -84,6 +86,8 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         )
     settings = agent_settings(agent, player)
     folder = out_dir or default_folder(player, spec, settings)
+    if not resume and (folder / HEADER).exists():
+        raise ValueError(f"--no-resume, but {folder} holds a run already; choose another --out")
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
@@ -101,7 +105,7 @@ def play(  # noqa: PLR0913 - one parameter an option
     regime: options.Regimes = None,
     family: options.Families = None,
     config: options.Config = None,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder [default: runs/human-SUITE-HASH].")] = None,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder (default: runs/human-SUITE-HASH).")] = None,
 ) -> None:
     """Negotiate yourself, on the same episodes as any agent; who you faced is revealed at the end."""
     from experiments.human import Human, reveal
@@ -123,13 +127,23 @@ def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any
 
 
 def read_game_config(path: Path | None) -> GameConfig:
-    """Read changed settings of the game; an unknown key or a value out of range raises and names it."""
+    """Read changed settings of the game, laid over the defaults at any depth; a wrong one raises and is named."""
     if path is None:
         return GameConfig()
     try:
-        return GameConfig.model_validate(strict_loads(path.read_text(encoding="utf-8")))
+        changes = strict_loads(path.read_text(encoding="utf-8"))
+        merged = _laid_over(GameConfig().model_dump(mode="json"), changes)
+        return GameConfig.model_validate_json(strict_dumps(merged), strict=True)
+    except ValidationError as error:
+        raise ValueError(f"config={str(path)!r}: {describe_errors(error)}") from error
     except ValueError as error:
         raise ValueError(f"config={str(path)!r}: {error}") from error
+
+
+def _laid_over(base: Any, changes: Any) -> Any:
+    if not isinstance(base, dict) or not isinstance(changes, dict):
+        return changes
+    return {**base, **{key: _laid_over(base.get(key), value) for key, value in changes.items()}}
 
 
 def show_run(run: Run, *, as_json: bool) -> None:

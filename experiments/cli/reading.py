@@ -25,12 +25,13 @@ def compare(
     runs: options.Runs,
     metric: Annotated[str, typer.Option(help=f"One of {', '.join(PAIRED)}.")] = "se_plus",
     separation: Annotated[bool, typer.Option(help="Also show which metric tells them apart in which regime.")] = False,
+    difference: options.Difference = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare agents on the scenarios they share: paired differences, ties, and how many would tell them apart."""
     loaded = load_same_suite(runs)
     records = {run.header.agent: run.records for run in loaded}
-    comparison = compare_runs(records, metric, rng=np.random.default_rng(BOOTSTRAP_SEED))
+    comparison = compare_runs(records, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
     rows = separation_table(records, rng=np.random.default_rng(BOOTSTRAP_SEED)) if separation else []
     if as_json:
         out(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from experiments.runs.runner import Progress
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
     from rich.console import Console
     from rich.table import Table
 
@@ -29,6 +30,15 @@ def note(text: str) -> None:
 def out(text: str) -> None:
     """Write a result to standard output."""
     sys.stdout.write(text + "\n")
+
+
+def describe_errors(error: ValidationError) -> str:
+    """Return each wrong setting with where it stands, its value, and what is allowed."""
+    return "; ".join(
+        f"{'.'.join(map(str, part['loc'])) or 'settings'}: {part['msg'].removeprefix('Value error, ')}"
+        + ("" if part["type"] == "value_error" else f", not {part['input']!r}")
+        for part in error.errors(include_url=False)
+    )
 
 
 def print_table(*tables: Table) -> None:
@@ -120,7 +130,7 @@ def progress_bar(total: int, description: str) -> Iterator[Progress]:
     )
     console = Console(stderr=True)
     failures = 0
-    with Bar(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    with Bar(*columns, console=console, disable=not (console.is_terminal or console.is_jupyter), transient=True) as bar:
         task = bar.add_task(description, total=total, rate="", failures="")
 
         def update(rows: Sequence[Mapping[str, Any]], left: int) -> None:
