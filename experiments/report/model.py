@@ -20,6 +20,7 @@ ENDINGS = {
     Termination.COUNTERPART_WALK.value: "Counterpart walked away",
     Termination.ROUND_LIMIT.value: "Rounds ran out",
     Termination.INVALID_ACTION.value: "Invalid action",
+    Termination.NO_REPLY.value: "No reply",
     Termination.PROVIDER_FAILURE.value: "Lost to the provider",
 }
 """How each termination is named to a reader."""

@@ -1,0 +1,33 @@
+"""Whether a run's scores may be read: a silent or broken model is not a stubborn bargainer.
+
+The share is of all trials, those lost to the provider included: ``unusable = (no reply + unreadable + lost) / trials``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from terms import EpisodeRecord
+from terms.estimates import Estimate, estimate_share
+
+MAX_UNUSABLE_SHARE = 0.05
+
+
+def unusable_share(records: Sequence[EpisodeRecord]) -> Estimate:
+    """Return the share of trials that a reply without a move, or the provider, ended."""
+    names = np.array([record.scenario_id for record in records], dtype=str)
+    clusters = np.unique(names, return_inverse=True)[1].astype(np.intp)
+    hits = np.array([record.fault is not None for record in records], dtype=float)
+    return estimate_share(hits, np.ones(len(records)), clusters)
+
+
+def invalidity(records: Sequence[EpisodeRecord], max_share: float = MAX_UNUSABLE_SHARE) -> str | None:
+    """Say why the scores of these trials must not be read, or return ``None`` when they may be."""
+    if all(record.is_excluded for record in records):
+        return "nothing was scored"
+    share = unusable_share(records).estimate
+    if share is not None and share > max_share:
+        return f"{share:.1%} of the trials ended without a usable reply, more than {max_share:.0%}"
+    return None
