@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import experiments.cli as cli
-from experiments.cli import app, main
+from experiments.cli import app
 from experiments.runs.folder import LOG
 from experiments.runs.journal import strict_loads
 from experiments.runs.runner import run_suite
@@ -29,25 +29,6 @@ SLICES = {
 }
 NAMED = ("mean_utility", "se_plus", "agr_plus", "cse_plus", "fagr_minus", "be_type", "stance_acc", "crit_viol_pct")
 ITEMS = "name,reference_price,low_price,high_price\nKettle,45,30,64\n"
-
-
-@pytest.fixture
-def terms(monkeypatch, capsys, tmp_path):
-    """Return a function that runs ``terms`` in this process, in an empty folder: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args):
-        monkeypatch.setattr(sys, "argv", ["terms", *map(str, args)])
-        capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

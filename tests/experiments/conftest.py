@@ -1,0 +1,28 @@
+"""The command line, run in this process."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from experiments.cli import main
+
+
+@pytest.fixture
+def terms(monkeypatch, capsys, tmp_path):
+    """Return a function that runs ``terms`` in this process, in an empty folder: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args):
+        monkeypatch.setattr(sys, "argv", ["terms", *map(str, args)])
+        capsys.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return run
