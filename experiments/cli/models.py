@@ -10,6 +10,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import estimate, note, out
+from terms.estimates import Estimate
 
 
 def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: options.AsJson = False) -> None:
@@ -33,7 +34,7 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
     out(f"settled        ${spent.settled_microusd / 1e6:.6f} in {spent.num_settled} attempts")
     out(f"unknown        {spent.num_unknown} attempts that may have been billed an amount nobody told")
     out(f"not billed     {spent.num_free} failed attempts; {facts.num_recalled} calls answered from the cache")
-    out(f"per episode    ${estimate(per_episode._asdict())}  n={per_episode.n}")
+    out(f"per episode    {_dollars(per_episode)}  n={per_episode.n}")
     out(f"tokens         prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
     out(f"               and written to a cache {spent.cache_write_tokens}")
     out(f"               completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
@@ -43,6 +44,14 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
         out(f"asked without  {', '.join(facts.refused)}, which the server rejects")
     for name, rate in rates.items():
         out(f"{name:15}{estimate(rate._asdict())}  n={rate.n}")
+
+
+def _dollars(amount: Estimate) -> str:
+    """Return dollars to the micro-dollar with their interval; a call may cost less than a thousandth."""
+    if amount.estimate is None:
+        return "-"
+    bounds = "" if amount.low is None or amount.high is None else f" [{amount.low:.6f}, {amount.high:.6f}]"
+    return f"${amount.estimate:.6f}{bounds}"
 
 
 def _as_object(facts: Any, per_episode: Any, rates: Any) -> dict[str, Any]:

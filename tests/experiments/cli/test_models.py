@@ -91,7 +91,7 @@ class TestCost:
         assert all(rate["estimate"] is None for rate in facts["replies"].values())
         code, text, _ = terms("cost", "run")
         assert code == 0
-        assert "per episode    $-  n=0" in text
+        assert "per episode    -  n=0" in text
 
 
 class TestResume:
