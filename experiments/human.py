@@ -68,17 +68,22 @@ def describe(observation: Observation) -> str:
     ]
     product = observation.side_info.get("product")
     if product and observation.round == 1:
-        lines.append(f"Item: {product['name']}. Usual price {format_price(product['reference_price'])}.")
-    if observation.last_own_offer is not None:
-        lines.append(f"Your last offer: {format_price(observation.last_own_offer)}.")
+        low, high = format_price(product["historic_low"]), format_price(product["historic_high"])
+        usual = format_price(product["reference_price"])
+        lines.append(f"Item: {product['name']} ({product['category']}). Usual price {usual}, so far {low} to {high}.")
+    offers = [format_price(turn.price) for turn in observation.history if turn.price is not None]
+    asked = [format_price(turn.counterpart_price) for turn in observation.history if turn.counterpart_price is not None]
+    if observation.history:
+        lines.append(f"So far you offered {', '.join(offers)}; it asked {', '.join(asked) or 'nothing yet'}.")
     if observation.standing_price is None:
         lines.append(f"You open. {HELP}")
     else:
         gain = observation.accept_utility or 0.0
-        lines.append(f'Counterpart: "{observation.message}"')
+        tone = f" ({observation.cue.sentiment}, {observation.cue.posture})" if observation.cue else ""
+        lines.append(f'Counterpart{tone}: "{observation.message}"')
         lines.append(f"Accepting {format_price(observation.standing_price)} would gain you {format_price(gain)}.")
     if observation.rounds_remaining == 0:
-        lines.append("Last round: an offer now gets no answer.")
+        lines.append("Last round: this is your last move.")
     return "\n".join(lines)
 
 

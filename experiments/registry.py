@@ -17,7 +17,7 @@ from experiments.models.local import LOCAL_SETTINGS
 from experiments.models.negotiator_settings import NegotiatorSettings
 from experiments.models.settings import ModelSettings
 from terms import GameConfig
-from terms.agents import SCRIPTED, build_scripted
+from terms.agents import SCRIPTED, build_scripted, option_fields
 from terms.episode import AgentLike
 
 OWN = "python:"
@@ -131,7 +131,15 @@ def agent_settings(spec: str, agent: AgentLike) -> dict[str, Any]:
 
 def list_agents() -> list[AgentInfo]:
     """Return every built-in agent with the first line of its description."""
-    return [AgentInfo(name, (kind.__doc__ or "").splitlines()[0]) for name, (kind, _) in SCRIPTED.items()]
+    return [AgentInfo(name, _described(name)) for name in SCRIPTED]
+
+
+def _described(name: str) -> str:
+    """Return the first line of an agent's description, and its settings with their values."""
+    agent: Any = build_scripted(name)
+    settings = [f"{item.name}={getattr(agent, item.name):g}" for item in option_fields(type(agent))]
+    described = (agent.__doc__ or "").splitlines()[0].replace("``", "")
+    return f"{described} [{', '.join(settings)}]" if settings else described
 
 
 def _split(spec: str) -> tuple[str, str]:

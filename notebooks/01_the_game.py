@@ -15,7 +15,7 @@
 #
 # An agent and a counterpart bargain over one price in at most ten rounds. The counterpart is a stochastic kernel with a
 # hidden type: its reservation price, its urgency and its stance. Nothing it does is decided by a language model, so
-# we know # the exact probability of everything it may do.
+# we know the exact probability of everything it may do.
 
 # %%
 import os
@@ -34,7 +34,7 @@ N_PER_CELL = 2 if os.environ.get("TERMS_FAST") else 25
 # ## One episode
 #
 # A scenario fixes both types and all the luck before anybody moves. The agent sees its own reservation price, the
-# protocol, # and what the counterpart says; the hidden type is for us only.
+# protocol, and what the counterpart says; the hidden type is for us only.
 
 # %%
 scenario = terms.fresh_suite(seed=11, regimes=["overlap"], families=["candid"], n_per_cell=1)[0]
@@ -55,7 +55,7 @@ plt.show()
 
 # %% [markdown]
 # How to read it: dots are offers by round, dotted lines the two reservation prices. The space between the dotted
-# lines is the # surplus to divide; the star is where it was divided.
+# lines is the surplus to divide; the star is where it was divided.
 
 # %% [markdown]
 # ## Why it answers as it does
@@ -71,7 +71,7 @@ plt.show()
 
 # %% [markdown]
 # How to read it: right of zero the offer pays for the counterpart. The same offer is accepted more readily late than
-# early, so # waiting has value; left of zero the orange curve is the price of asking too much, late.
+# early, so waiting has value; left of zero the orange curve is the price of asking too much, late.
 
 # %%
 figure, ax = plt.subplots(figsize=(8, 4.5))
@@ -80,13 +80,13 @@ plt.show()
 
 # %% [markdown]
 # How to read it: the further right, the faster the agent has been conceding. Every curve falls: whoever concedes fast
-# meets a # counterpart that stops conceding, and the aggressive stance (red) and the adversarial family punish it most.
+# meets a counterpart that stops conceding, and the aggressive stance (red) and the adversarial family punish it most.
 
 # %% [markdown]
 # ## Many episodes
 #
 # A suite crosses regimes, families, roles and openers. Every number comes with its interval and the episodes it rests
-# on, and # an empty denominator is undefined.
+# on, and an empty denominator is undefined.
 
 # %%
 names = ["patient", "conceder", "tit-for-tat", "fixed-0.30", "fixed-0.10", "random"]
@@ -115,7 +115,7 @@ plt.show()
 
 # %% [markdown]
 # How to read it: the blue curve is `patient`, the grey ones the others. It starts far from its reservation and closes
-# slowly; # agents below it gave the same ground away sooner.
+# slowly; agents below it gave the same ground away sooner.
 
 # %% [markdown]
 # ## Who is better, and are you sure?
@@ -136,7 +136,7 @@ print(
 # ## A flaw worth knowing
 #
 # The published suite draws the width and the midpoint of its overlap episodes from one random number. A script that
-# knows this # takes nearly everything there and nothing special on fresh episodes; results should rest on fresh ones.
+# knows this takes nearly everything there and nothing special on fresh episodes; results should rest on fresh ones.
 
 # %%
 exploit = terms.agents.build_scripted("exploit")

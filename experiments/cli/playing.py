@@ -18,7 +18,7 @@ from experiments.models.seat import ModelSeat
 from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import HEADER, Run, summary_object
+from experiments.runs.folder import HEADER, Run, differing_leaves, summary_object
 from experiments.runs.journal import strict_dumps, strict_loads
 from experiments.runs.runner import run_suite
 from terms import GameConfig
@@ -133,7 +133,11 @@ def read_game_config(path: Path | None) -> GameConfig:
     try:
         changes = strict_loads(path.read_text(encoding="utf-8"))
         merged = _laid_over(GameConfig().model_dump(mode="json"), changes)
-        return GameConfig.model_validate_json(strict_dumps(merged), strict=True)
+        config = GameConfig.model_validate(merged)
+        coerced = differing_leaves(merged, config.model_dump(mode="json"))
+        if coerced:  # a number given as text, for example: say so instead of guessing
+            raise ValueError(f"a value has the wrong type: {'; '.join(coerced)}")
+        return config
     except ValidationError as error:
         raise ValueError(f"config={str(path)!r}: {describe_errors(error)}") from error
     except ValueError as error:
@@ -150,6 +154,8 @@ def show_run(run: Run, *, as_json: bool) -> None:
     """Print the metrics of a finished run; exit with 3 when there was nothing to score."""
     summary = summary_object(run.header, run.records)
     metrics = summary.pop("metrics")
+    if summary["invalidity"]:
+        note(f"INVALID: {summary['invalidity']}; do not read the scores")
     for notice in summary["notices"]:
         note(f"note: {notice}")
     if run.torn:

@@ -16,6 +16,7 @@ from experiments.runs.folder import Run, load_run
 from experiments.runs.verify import verify_run
 from experiments.stats import PAIRED, Comparison, separation_table
 from experiments.stats import compare as compare_runs
+from experiments.validity import invalidity
 
 BOOTSTRAP_SEED = 0
 _COLUMNS = ("pair", "difference [95 %]", "p (Holm)", "verdict", "n", "n needed")
@@ -99,6 +100,9 @@ def _note_gaps(runs: Sequence[Run]) -> None:
     for run in runs:
         if run.torn:
             note(f"note: {run.folder} ends in {run.torn} bytes of an unfinished line, which are left out")
+        problem = invalidity(run.records)
+        if problem:
+            note(f"INVALID: {run.folder}: {problem}; do not read its scores")
         if not run.is_complete:
             note(f"note: {run.folder} holds {len(run.records)} of {run.header.num_episodes} episodes")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import terms
-from experiments.report.model import ENDINGS, MAX_UNUSABLE_SHARE, ReportRun, SuiteComparison, check_inputs
+from experiments.report.model import ENDINGS, ReportRun, SuiteComparison, check_inputs
 from experiments.report.panels import belief_panels, concession_panels, family_panels
 from experiments.report.sections import (
     BINS,
@@ -30,6 +30,7 @@ from experiments.report.sections import (
     suite_views,
 )
 from experiments.report.viewer import VIEWER_LIMIT, Encoder, to_script_json
+from experiments.validity import MAX_UNUSABLE_SHARE
 from terms import fingerprints
 from terms.estimates import Estimate
 from terms.metrics import METRIC_BY_NAME, METRICS

@@ -10,9 +10,6 @@ from terms.estimates import Estimate
 from terms.game import EpisodeRecord
 from terms.types import Termination
 
-MAX_UNUSABLE_SHARE = 0.05
-"""A run with a larger share of unusable replies and lost trials than this is flagged: its scores rest on too little."""
-
 ENDINGS = {
     Termination.AGENT_ACCEPT.value: "Agent accepted",
     Termination.COUNTERPART_ACCEPT.value: "Counterpart accepted",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.report.model import ReportRun, SuiteComparison
+from experiments.validity import invalidity, unusable_share
 from terms.estimates import UNDEFINED, Estimate, estimate_share
 from terms.fingerprints import Fingerprint, fingerprint
 from terms.game import EpisodeRecord
@@ -99,7 +100,7 @@ class RunView:
     @cached_property
     def gate(self) -> Gate:
         """The validity gate of this run."""
-        return _gate(self.run, self.num_scored, self.max_unusable_share)
+        return _gate(self.run, self.max_unusable_share)
 
     def family_surplus(self) -> list[Estimate]:
         """SE+ against every family, undefined where none was met."""
@@ -126,18 +127,13 @@ def _share_of(episodes: Sequence[EpisodeRecord], hits: Sequence[bool]) -> Estima
     return estimate_share(np.array(hits, dtype=float), np.ones(len(episodes)), clusters)
 
 
-def _gate(run: ReportRun, num_scored: int, max_share: float) -> Gate:
+def _gate(run: ReportRun, max_share: float) -> Gate:
     episodes = run.episodes
     rates = {fault.value: _share_of(episodes, [e.fault is fault for e in episodes]) for fault in ReplyFault}
-    unusable = _share_of(episodes, [e.fault is not None for e in episodes])
+    unusable = unusable_share(episodes)
     blank = sum(run.model.replies[name].estimate or 0.0 for name in BLANK) if run.model else 0.0
-    problem = ""
-    if num_scored == 0:
-        problem = "no scored episodes"
-    elif unusable.estimate is not None and unusable.estimate > max_share:
-        share = f"{100 * unusable.estimate:.1f} %"
-        problem = f"{share} of the trials ended in an unusable reply or were lost; {100 * max_share:g} % is allowed"
-    elif blank > max_share:
+    problem = invalidity(episodes, max_share) or ""
+    if not problem and blank > max_share:
         problem = f"{100 * blank:.1f} % of the replies were blank or cut off; {100 * max_share:g} % is allowed"
     return Gate(rates, unusable, problem)
 

@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 
 from experiments.runs.journal import strict_dumps
 from terms import GameConfig, Scenario, __version__, catalog_suite, fresh_suite, load_catalog, published_suite
+from terms.catalog import DroppedRow
 from terms.cells import DEFAULT_REGIMES, choose
 from terms.config import Frozen
 from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
@@ -92,7 +93,19 @@ class SuiteSpec(Frozen):
     @property
     def notices(self) -> tuple[str, ...]:
         """What must be said wherever a result on this suite is shown."""
-        return (PUBLISHED_FLAW,) if self.kind is SuiteKind.PUBLISHED else ()
+        if self.kind is SuiteKind.PUBLISHED:
+            return (PUBLISHED_FLAW,)
+        if self.path is None:
+            return ()
+        catalog = load_catalog(self.path)
+        used = f"{catalog.num_read} rows read, {len(catalog.products)} used"
+        dropped = ", ".join(f"{count} x {reason}" for reason, count in catalog.dropped_by_reason.items())
+        return (f"catalogue: {used}, dropped: {dropped or 'none'}",)
+
+    @property
+    def dropped_rows(self) -> tuple[DroppedRow, ...]:
+        """Rows of the catalogue that could not be used, each with its reason; none for a synthetic suite."""
+        return load_catalog(self.path).dropped if self.path else ()
 
     def build(self) -> tuple[Scenario, ...]:
         """Return the episodes; built once per process, and again when the catalogue's files change."""

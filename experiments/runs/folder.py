@@ -16,10 +16,15 @@ from experiments.runs.config import RunHeader
 from experiments.runs.files import write_atomically
 from experiments.runs.journal import encode_line, read_journal, strict_dumps, strict_loads
 from experiments.runs.records import from_row, write_parquet
+from experiments.validity import invalidity
 from terms import EpisodeRecord
 from terms.metrics import summarize
 
 HEADER, LOG, PARQUET, SUMMARY = "run.json", "episodes.jsonl", "episodes.parquet", "summary.json"
+DROPPED = "dropped_rows.json"
+
+
+PACKAGE = "terms-commerce"
 
 
 class RunError(ValueError):
@@ -55,16 +60,19 @@ def open_header(folder: Path, header: RunHeader) -> None:
         write_atomically(path, encode_line(header.model_dump(mode="json")))
         return
     before, now = read_header(folder).model_dump(mode="json"), header.model_dump(mode="json")
-    differing = _differences(before, now)
+    # A patch of Python or a library between two sittings is no other run; the header keeps the versions it began with.
+    for versions in (before["versions"], now["versions"]):
+        versions.update({name: None for name in versions if name != PACKAGE})
+    differing = differing_leaves(before, now)
     if differing:
         raise RunError(f"{folder} holds another run ({'; '.join(differing)[:600]}); choose another --out")
 
 
-def _differences(before: Any, now: Any, path: str = "") -> list[str]:
+def differing_leaves(before: Any, now: Any, path: str = "") -> list[str]:
     """Name every leaf of two nested mappings that differs."""
     if isinstance(before, dict) and isinstance(now, dict):
         keys = {**before, **now}
-        return [text for key in keys for text in _differences(before.get(key), now.get(key), f"{path}.{key}")]
+        return [text for key in keys for text in differing_leaves(before.get(key), now.get(key), f"{path}.{key}")]
     return [] if before == now else [f"{path[1:]}: {before!r} there, {now!r} now"]
 
 
@@ -119,6 +127,7 @@ def summary_object(header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[
         "suite_digest": header.suite_digest,
         "versions": header.versions,
         "notices": list(header.suite.notices),
+        "invalidity": invalidity(records),
         "metrics": summarize(records).to_json_object(),
     }
 

@@ -6,6 +6,7 @@ ever done twice. Work goes to any ``concurrent.futures.Executor``; the episodes 
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import pickle
@@ -29,8 +30,8 @@ from typing import Any, NamedTuple
 
 from experiments.models.playing import play_episode
 from experiments.runs.config import RunHeader, SuiteSpec
-from experiments.runs.files import exclusive_lock
-from experiments.runs.folder import LOG, Run, RunError, load_run, open_header, write_results
+from experiments.runs.files import exclusive_lock, write_atomically
+from experiments.runs.folder import DROPPED, LOG, Run, RunError, load_run, open_header, write_results
 from experiments.runs.journal import JournalWriter
 from experiments.runs.records import to_row
 from terms import Scenario
@@ -94,7 +95,7 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
 
             _play_all(player, suite, todo, _pool(player, workers, executor), keep)
         run = load_run(folder)
-        write_results(folder, header, run.records)
+        write_results(folder, run.header, run.records)
     return replace(run, torn=before.torn, resumed=len(done))
 
 
@@ -102,6 +103,9 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
 def _seated(agent: AgentLike, folder: Path, header: RunHeader) -> Iterator[AgentLike]:
     """Write the header, then yield the agent that plays; one that keeps files in the folder opens them here."""
     open_header(folder, header)
+    if header.suite.dropped_rows:
+        rows = [row._asdict() for row in header.suite.dropped_rows]
+        write_atomically(folder / DROPPED, (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode())
     sit_down = getattr(agent, "seated", None)
     with sit_down(folder) if sit_down else nullcontext(agent) as player:
         yield player

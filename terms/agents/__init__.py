@@ -22,7 +22,7 @@ from terms.agents.scripted import (
 )
 from terms.episode import Agent
 
-__all__ = ["SCRIPTED", "build_scripted"]
+__all__ = ["SCRIPTED", "build_scripted", "option_fields"]
 
 SCRIPTED: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "fixed-0.01": (FixedConcession, {"rate": 0.01}),
@@ -62,8 +62,13 @@ def build_scripted(spec: str) -> Agent:
     return agent
 
 
+def option_fields(kind: type[Any]) -> list[dataclasses.Field[Any]]:
+    """Return the settings of an agent class that a spec can change: its numbers."""
+    return [item for item in dataclasses.fields(kind) if item.init and item.type in ("float", "int")]
+
+
 def _read_options(kind: type[Any], options: str) -> dict[str, Any]:
-    allowed = {item.name for item in dataclasses.fields(kind) if item.init and item.type in ("float", "int")}
+    allowed = {item.name for item in option_fields(kind)}
     settings: dict[str, Any] = {}
     for pair in options.split(","):
         key, _, text = pair.partition("=")

@@ -76,6 +76,10 @@ class RandomLegal:
     name: str = "random"
     _rng: np.random.Generator | None = field(default=None, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ValueError(f"seed={self.seed}; it must not be negative")
+
     def for_episode(self, seed: int) -> Self:
         """Return the agent for one episode, with a generator of its own."""
         return replace(self, _rng=np.random.default_rng([self.seed, seed]))

@@ -68,13 +68,13 @@ def test_what_is_shown_tells_the_own_side_and_never_the_counterparts(role, own, 
 def test_the_opening_the_item_and_the_last_round_are_shown():
     product = Product("Kettle", "kitchen", 45.0, 30.0, 64.0)
     game = Game(make_scenario(opener=Opener.AGENT, product=product))
-    assert "Item: Kettle. Usual price 45.00." in describe(game.observe())
+    assert "Item: Kettle (kitchen). Usual price 45.00, so far 30.00 to 64.00." in describe(game.observe())
     assert "You open." in describe(game.observe())
     for _ in range(9):
         game.step(Offer(30.0))
     text = describe(game.observe())
-    assert "Your last offer: 30.00." in text
-    assert "Last round: an offer now gets no answer." in text
+    assert "So far you offered 30.00, 30.00, 30.00, 30.00, 30.00, 30.00; it asked" in text
+    assert "Last round: this is your last move." in text
     assert "Item:" not in text
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from experiments import stats
 from experiments.stats import (
-    PAIRED,
     bootstrap_interval,
     compare,
     holm,
@@ -187,7 +186,7 @@ class TestGroups:
     def test_lower_is_better_for_violations(self):
         def with_violations(share):
             rows = episodes([1.0] * 40)
-            broken = play(fresh_suite(1, ["overlap"], ["candid"], 1)[0], lambda observation: None).violations
+            broken = play(fresh_suite(1, ["overlap"], ["candid"], 1)[0], lambda observation: "no move").violations
             return [replace(row, violations=broken if i < share * 40 else ()) for i, row in enumerate(rows)]
 
         runs = {"often": with_violations(0.9), "seldom": with_violations(0.1)}
@@ -207,7 +206,8 @@ def test_the_separation_table_has_every_defined_metric_and_regime_and_its_failur
     hopeless = [replace(episode, zopa=-5.0, price=None, utility=0.0) for episode in hopeless]
     rows = separation_table({name: rows + hopeless for name, rows in feasible.items()}, rng=np.random.default_rng(0))
     found = {(row.metric, row.regime): row.difference for row in rows}
-    overlap, no_deal = set(PAIRED) - {"fagr_minus"}, {"mean_utility", "fagr_minus", "crit_viol_pct"}
+    no_deal = {"mean_utility", "fagr_minus", "agent_exit_minus", "crit_viol_pct"}
+    overlap = {"se_plus", "mean_utility", "agr_plus", "crit_viol_pct"}  # nobody stated a belief
     assert set(found) == {(m, "overlap") for m in overlap} | {(m, "no_deal") for m in no_deal}
     assert found["mean_utility", "overlap"].is_significant
     assert not found["mean_utility", "no_deal"].is_significant

@@ -172,7 +172,7 @@ def test_reasoning_that_ate_the_limit_gets_one_higher_limit():
 
 def test_reasoning_that_eats_the_higher_limit_too_is_a_fault_and_no_walk_away():
     record, player, _ = play(spent_on_reasoning(), spent_on_reasoning())
-    assert record.termination is Termination.INVALID_ACTION
+    assert record.termination is Termination.NO_REPLY
     assert record.fault is ReplyFault.EMPTY
     assert verdicts(player) == [["empty", "empty"]]
 
