@@ -18,14 +18,14 @@ def test_examples_run():
 
 
 def test_every_command_is_in_the_table_and_no_other():
-    commands = {command.name or command.callback.__name__ for command in app.registered_commands}
+    commands = {(command.name or command.callback.__name__).replace("_", "-") for command in app.registered_commands}
     named = set(re.findall(r"`terms ([a-z-]+)`", README))
     assert named == commands
 
 
 def test_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"`?make ([a-z]+)", README):
+    for target in re.findall(r"`?make ([a-z-]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
