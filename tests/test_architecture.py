@@ -8,6 +8,7 @@ shows that the walk finds it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -135,6 +136,13 @@ def find_cycle(sources: Sources) -> list[str]:
     except CycleError as error:
         return list(error.args[1])
     return []
+
+
+def test_the_readme_shows_this_table():
+    rows = dict(re.findall(r"^\| `(\w+)/` \|[^|]*\| ([^|]*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE))
+    shown = {name: set(re.findall(r"`(\w+)`", rows[name])) & set(PACKAGES) for name in PACKAGES[:3]}
+    assert shown == {name: ALLOWED[name] - {name} for name in PACKAGES[:3]}
+    assert all(door.split(".")[1] in rows["commerce"] for door in COMMERCE_DOORS)
 
 
 def test_every_package_is_walked():
