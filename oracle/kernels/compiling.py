@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
@@ -35,14 +35,12 @@ SOURCE_DIGEST = _source_digest()
 def kernel(function: F) -> F:
     """Compile ``function`` on first use and cache it on disk; it releases the GIL, so threads share the work."""
     function.__qualname__ = f"{function.__qualname__}_{SOURCE_DIGEST}"
-    compiled: F = njit(cache=True, nogil=True, error_model="numpy")(function)
-    return compiled
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 def inline(function: F) -> F:
     """Compile a helper that only other kernels call; it is cached as a part of them."""
-    compiled: F = njit(error_model="numpy")(function)
-    return compiled
+    return cast(F, njit(error_model="numpy")(function))
 
 
 def from_game(function: F, **names: Callable[..., Any]) -> F:
