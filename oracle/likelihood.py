@@ -42,7 +42,7 @@ def survival_prob(
     hazard. An offer inside a cell splits it: the part at or below the offer may accept, the part above may walk away.
     """
     width = np.maximum(high - low, 1e-300)
-    share = np.clip((offer - low) / width, 0.0, 1.0)
+    share = np.where(high > low, np.clip((offer - low) / width, 0.0, 1.0), offer >= low)
     below = (offer - (low + np.minimum(offer, high)) / 2) / SCALE
     above = ((np.maximum(offer, low) + high) / 2 - offer) / SCALE
     walks = expit(walk[0] + walk[1] * above) if np.isfinite(walk[0]) else np.zeros_like(above)
@@ -66,7 +66,7 @@ def log_move(price: float, previous: float, low: Floats, high: Floats, rate: Flo
 def log_held(previous: float, low: Floats, high: Floats, rate: Floats, sd: Floats) -> Floats:
     """Return ``log P(b' = b | cell)``, the noise having pushed the candidate to or past the standing price."""
     middle = (low + np.minimum(high, previous)) / 2
-    return log_ndtr(-rate * (previous - middle) / sd)
+    return np.asarray(log_ndtr(-rate * (previous - middle) / sd))
 
 
 def log_reached(price: float, previous: float, rate: Floats, sd: Floats) -> Floats:

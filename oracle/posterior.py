@@ -95,21 +95,17 @@ def respond(belief: Posterior, offer: float | None, price: float | None, cue: Cu
 
     ``offer`` is ``None`` before the agent's first move, ``price`` while nothing stands, ``cue`` if it is hidden.
     """
-    k = belief.round
-    log_weights = np.zeros_like(belief.weights)
-    if offer is not None:
-        with np.errstate(divide="ignore"):
-            log_weights += np.log(_survival(belief, offer, k))
-    earlier, offers = belief.offers, belief.offers if offer is None else (*belief.offers, offer)
-    weights = belief.weights
+    k, offers = belief.round, belief.offers if offer is None else (*belief.offers, offer)
+    # A new atom is fed by a cell that has survived the offer, so survival comes first and the quote second.
+    survived = belief if offer is None else replace(belief, weights=belief.weights * _survival(belief, offer, k))
+    weights, log_likelihood = survived.weights, np.zeros(())
     if price is not None:
-        weights, log_quote = _quote(belief, price, earlier)
-        log_weights += log_quote
+        weights, log_likelihood = _quote(survived, price, belief.offers)
         if cue is not None:
-            log_weights += _log_cue(belief, price, cue, k)
+            log_likelihood = log_likelihood + _log_cue(belief, price, cue, k)
     return replace(
         belief,
-        **_normalised(belief, weights, log_weights),
+        **_normalised(belief, weights, log_likelihood),
         round=k + 1,
         standing=price,
         offers=offers,

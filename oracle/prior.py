@@ -145,18 +145,28 @@ def build_prior(knowledge: Knowledge, own: float, grid: Grid, role: Role = Role.
     if not segments:
         names = ", ".join(knowledge.regimes)
         raise ValueError(f"own reservation {own:.6g} (buyer's view, percent of R) cannot occur under regimes {names}")
-    laws = [law.counterpart_urgency(regime) for regime in segments]
-    urgency, masses = urgency_nodes(laws, grid.num_urgency)
-    groups = tuple(Group(family, stance) for family in knowledge.families for stance in STANCES)
+    urgency, masses = regime_urgency(knowledge, grid)
     stance = np.array(
         [prob for family in knowledge.families for prob in knowledge.config.families[family].stance_prior]
     )
     blocks = [
-        (segment, np.multiply.outer(segment.masses, np.multiply.outer(stance, mass)))
-        for segment, mass in zip(segments.values(), masses, strict=True)
+        (segment, np.multiply.outer(segment.masses, np.multiply.outer(stance, masses[regime])))
+        for regime, segment in segments.items()
     ]
     low, high, weights = _stack(blocks)
-    return Prior(low, high, urgency, groups, weights / weights.sum())
+    return Prior(low, high, urgency, column_groups(knowledge), weights / weights.sum())
+
+
+def column_groups(knowledge: Knowledge) -> tuple[Group, ...]:
+    """Return the (family, stance) pairs in the order of every group axis."""
+    return tuple(Group(family, stance) for family in knowledge.families for stance in STANCES)
+
+
+def regime_urgency(knowledge: Knowledge, grid: Grid) -> tuple[Floats, dict[Regime, Floats]]:
+    """Return the urgency nodes, the same for every own reservation, and each regime's masses at them."""
+    laws = [knowledge.config.prior.counterpart_urgency(regime) for regime in knowledge.regimes]
+    nodes, masses = urgency_nodes(laws, grid.num_urgency)
+    return nodes, dict(zip(knowledge.regimes, masses, strict=True))
 
 
 def urgency_nodes(laws: Sequence[Beta], num: int) -> tuple[Floats, Floats]:
