@@ -1,6 +1,6 @@
 r"""The dynamic program against a counterpart of known type.
 
-With the type ``(r_B, kappa, eta)`` known and the luck not, round ``k`` at standing price ``b`` after own offers ``h`` is
+With the type ``(r_B, kappa, eta)`` known and the luck not, round ``k`` at standing price ``b``, with own offers ``h``, is
 worth
 
 .. math::
