@@ -36,9 +36,9 @@ Floats = NDArray[np.float64]
 class TrainingSettings:
     """Sizes of one training: paths per pass, share of exploring styles, quadrature nodes, offer grid, net width."""
 
-    num_paths: int = 3000
+    num_paths: int = 5000
     hidden: int = 16
-    steps: int = 30
+    steps: int = 25
     num_nodes: int = 10
     offer_step: float = 2.0
     halvings: int = 1
@@ -96,11 +96,13 @@ def train(knowledge: Knowledge, settings: TrainingSettings, *, rng: np.random.Ge
     horizon = model.rules.horizon
     nets, rmse = empty_nets(horizon, settings.hidden), np.full(horizon + 1, np.nan)
     for number in range(passes):
+        is_last = number == passes - 1
+        size = settings.num_paths if is_last else settings.num_paths // 2
         planner = make_planner(
             model, nets, num_nodes=settings.num_nodes, step=settings.offer_step, halvings=settings.halvings
         )
-        priors = build_priors(knowledge, draw_owns(knowledge, settings.num_paths, rng), settings.grid)
-        paths = sample_paths(priors, planner, settings, greedy_share=0.5 if number else 0.0, rng=rng)
+        priors = build_priors(knowledge, draw_owns(knowledge, size, rng), settings.grid)
+        paths = sample_paths(priors, planner, settings, greedy_share=0.6 if number else 0.0, rng=rng)
         rmse = _regress(priors, paths, planner, settings, rng, warm=number > 0)
     return FittedValues(knowledge, settings.grid, nets, rmse, time.perf_counter() - begin)
 

@@ -26,11 +26,6 @@ Floats = NDArray[np.float64]
 _LOG_ROOT_2PI = 0.5 * np.log(2 * np.pi)
 
 
-def accept_prob(gain: Floats, shift: Floats, alpha: float) -> Floats:
-    """Return ``1{D >= 0} sigmoid(alpha D + shift)``; ``shift`` holds the terms of the logit that do not depend on r."""
-    return np.where(gain >= 0, expit(alpha * gain + shift), 0.0)
-
-
 def survival_prob(
     offer: float, low: Floats, high: Floats, shift: Floats, alpha: float, walk: tuple[float, float]
 ) -> Floats:

@@ -159,6 +159,21 @@ def feasible_prob(belief: Posterior) -> float:
     return float(np.clip(belief.weights.sum(axis=(1, 2)) @ share, 0.0, 1.0))
 
 
+def pit(belief: Posterior, r: float, uniform: float) -> float:
+    """Return the randomised probability integral transform of the true ``r`` (episode units): uniform if calibrated.
+
+    The atom at the standing price makes the distribution function jump there; ``uniform`` spreads the jump, without which
+    late rounds look miscalibrated.
+    """
+    value = belief.seat.to_canonical(r)
+    low, high = _edges(belief)
+    masses = belief.weights.sum(axis=(1, 2))
+    width = np.maximum(high - low, 1e-300)
+    below = float(masses[:-1] @ np.clip((value - low[:-1]) / width[:-1], 0.0, 1.0))
+    at_standing = belief.standing is not None and value >= belief.standing - 1e-9
+    return below + (uniform * float(masses[-1]) if at_standing else 0.0)
+
+
 def _edges(belief: Posterior) -> tuple[Floats, Floats]:
     """Return cell bounds with the atom as a last cell of width zero."""
     atom = SCALE if belief.standing is None else belief.standing

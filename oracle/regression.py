@@ -16,6 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 Floats = NDArray[np.float64]
 RIDGE = 1e-4
+MIN_SPREAD = 0.3  # features are of order one
 
 
 class Net(NamedTuple):
@@ -60,8 +61,7 @@ def fit(x: Floats, y: Floats, start: Net, *, steps: int, rng: np.random.Generato
 
     A tenth of the rows is held out; the parameters with the smallest held-out error are kept.
     """
-    centre, spread = x.mean(axis=0), x.std(axis=0)
-    spread = np.where(spread > 1e-9, spread, np.inf)  # a constant feature carries nothing
+    centre, spread = _standards(x)
     level, scale = float(y.mean()), float(max(y.std(), 1e-9))
     order = rng.permutation(len(y))
     held, used = order[: len(y) // 10], order[len(y) // 10 :]
@@ -78,11 +78,16 @@ def fit(x: Floats, y: Floats, start: Net, *, steps: int, rng: np.random.Generato
 
 def standardised(net: Net, x: Floats, y: Floats) -> Net:
     """Return ``net``, which reads raw rows, as a starting point for :func:`fit` on ``x``, ``y``."""
-    centre, spread = x.mean(axis=0), x.std(axis=0)
+    centre, spread = _standards(x)
     level, scale = float(y.mean()), float(max(y.std(), 1e-9))
     return net._replace(
         w1=net.w1 * spread[:, None], b1=net.b1 + centre @ net.w1, w3=net.w3 / scale, b3=(net.b3 - level) / scale
     )
+
+
+def _standards(x: Floats) -> tuple[Floats, Floats]:
+    """Return means and scales. A floor on the scale keeps a rare value of a nearly constant feature from ruling the fit."""
+    return x.mean(axis=0), np.maximum(x.std(axis=0), MIN_SPREAD)
 
 
 def _levenberg_marquardt(
