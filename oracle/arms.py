@@ -49,6 +49,21 @@ class Arms:
             if isinstance(column, np.ndarray) and column.shape != (len(self.scenarios),):
                 raise ValueError(f"{item.name} has shape {column.shape}; there are {len(self.scenarios)} scenarios")
 
+    def take(self, indices: Sequence[int]) -> Arms:
+        """Return the arms of some of the episodes."""
+        chosen = list(indices)
+        return Arms(
+            tuple(self.scenarios[i] for i in chosen),
+            played=self.played[chosen],
+            base=self.base[chosen],
+            posterior=self.posterior[chosen],
+            revealed=self.revealed[chosen],
+            oracle=self.oracle[chosen],
+            clairvoyant=self.clairvoyant[chosen],
+            swapped=None if self.swapped is None else self.swapped[chosen],
+            excluded=self.excluded,
+        )
+
 
 def run_arms(
     agent: AgentLike,

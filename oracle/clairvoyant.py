@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,49 @@ def known_type_values(
     """Return the offers searched, measured from ``reservation``, and their values where the observation was made."""
     past = [sign(observation) * (price - reservation) for price in past_offers(observation)]
     return situation_values(problem, observation.round, past, _standing(observation, reservation), resolution)
+
+
+class Assessment(NamedTuple):
+    """What actions are worth against a known type, ``values`` (actions,), and the best that could be done."""
+
+    values: Floats
+    best: float
+
+
+def assess_actions(
+    config: GameConfig,
+    family: Family,
+    hidden: PrivateType,
+    observation: Observation,
+    actions: Sequence[Action],
+    resolution: Resolution = STANDARD,
+) -> Assessment:
+    """Return what each action is worth against a counterpart of type ``hidden``, playing best from then on.
+
+    An action that is no legal move ends the episode and is worth nothing. An offer that goes back is valued as the last
+    one held, as the state of the dynamic program holds rising offers only.
+    """
+    problem = problem_of(config, family, hidden, observation)
+    side, reservation = sign(observation), hidden.reservation_price
+
+    def distance(price: float) -> float:
+        return side * (price - reservation)
+
+    past = [distance(price) for price in past_offers(observation)]
+    asked = {
+        action.price: max([distance(action.price), *past[-1:]])
+        for action in actions
+        if isinstance(action, Offer) and observation.price_min <= action.price <= observation.price_max
+    }
+    standing = _standing(observation, reservation)
+    offers, values = situation_values(problem, observation.round, past, standing, resolution, list(asked.values()))
+    worth = np.zeros(len(actions))
+    for i, action in enumerate(actions):
+        if isinstance(action, Accept) and observation.accept_utility is not None:
+            worth[i] = observation.accept_utility
+        elif isinstance(action, Offer) and action.price in asked:
+            worth[i] = values[int(np.abs(offers - asked[action.price]).argmin())]
+    return Assessment(worth, max(float(values.max()), observation.accept_utility or 0.0, 0.0))
 
 
 def past_offers(observation: Observation) -> list[float]:

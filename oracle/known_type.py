@@ -100,7 +100,7 @@ def problem_of(config: GameConfig, family: Family, hidden: PrivateType, observat
         urgency=hidden.urgency,
         zopa=side * (observation.reservation_price - reservation),
         floor=side * (best - reservation),
-        ceiling=side * (worst - reservation),
+        ceiling=max(side * (worst - reservation), 1e-6 * (high - low)),  # a grid of width 0 has no slopes
         harshness=(law.low, law.high),
         is_final_answered=config.final_offer_answered,
     )
@@ -125,7 +125,7 @@ def offer_grid(problem: Problem, num_offers: int) -> Floats:
 def price_grid(problem: Problem, num_prices: int) -> Floats:
     """Return the standing prices: even up to the own reservation, where accepting starts to pay, then widening."""
     reach = min(problem.zopa, problem.ceiling)
-    if problem.ceiling - reach <= 1e-9 * problem.params.price_range:
+    if reach <= 0 or problem.ceiling - reach <= 1e-9 * problem.params.price_range:
         return np.linspace(0.0, problem.ceiling, num_prices)
     near = (2 * num_prices) // 3
     far = problem.ceiling - reach
@@ -199,21 +199,27 @@ def value_at_start(problem: Problem, standing: float | None, resolution: Resolut
 
 
 def situation_values(
-    problem: Problem, k: int, past: Sequence[float], standing: float | None, resolution: Resolution = STANDARD
+    problem: Problem,
+    k: int,
+    past: Sequence[float],
+    standing: float | None,
+    resolution: Resolution = STANDARD,
+    also: Sequence[float] = (),
 ) -> tuple[Floats, Floats]:
     """Return offers and their values in round ``k`` after any ``past`` own offers, on the grid or not.
 
-    Prices are measured from the counterpart's reservation. Past offers that are not on the standard grid are added to
-    it. Offers that went back count as held at their best, as the state holds rising offers only.
+    Prices are measured from the counterpart's reservation. Past offers and the offers ``also`` asked about are added to
+    the grid where they are not on it. Offers that went back count as held at their best, as the state holds rising
+    offers only.
     """
     raised = np.maximum.accumulate(np.asarray(past, dtype=np.float64))[-SLOTS:]
+    wanted = np.append(raised, also)
     solution = solve(problem, resolution) if problem.zopa > 0 else None
-    indices = None if solution is None else _indices(solution.offers, raised, problem)
-    if solution is None or indices is None:
-        offers = np.union1d(offer_grid(problem, resolution.num_offers), raised)
+    if solution is None or _indices(solution.offers, wanted, problem) is None:
+        offers = np.union1d(offer_grid(problem, resolution.num_offers), wanted)
         solution = solve_on(problem, offers, price_grid(problem, resolution.num_prices), first_round=k + 1)
-        indices = np.searchsorted(offers, raised).tolist()
-    return solution.offers, offer_action_values(solution, k, indices, standing)
+    indices = _indices(solution.offers, raised, problem)
+    return solution.offers, offer_action_values(solution, k, indices or (), standing)
 
 
 def _indices(offers: Floats, past: Floats, problem: Problem) -> list[int] | None:
