@@ -14,36 +14,43 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oracle.errors import ConvergenceError
 from oracle.kernels.paths import GREEDY, RAMP, RANDOM, Paths, Plan, explore, regression_rows
 from oracle.kernels.planning import Planner
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.model import Model, Priors, build_model, build_priors
 from oracle.prior import SCALE, Grid, Knowledge
 from oracle.regression import Net, fit, initial_net, standardised
-from terms.draws import reservations
-from terms.draws import Draws
+from terms.draws import Draws, reservations
 from terms.luck import CueDraw, Luck
-from terms.types import Regime
 
 Floats = NDArray[np.float64]
 
 
+PLANNING_GRID = Grid(1.0, 9)
+
+
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """Sizes of one training: paths per pass, share of exploring styles, quadrature nodes, offer grid, net width."""
+    """Sizes of one training: paths, net width and fitting steps, quadrature nodes, offer grid, belief grid.
 
-    num_paths: int = 5000
+    ``tolerance`` is the largest held-out error of any round, in percent of R, with which the result may be used.
+    """
+
+    num_paths: int = 3500
     hidden: int = 16
-    steps: int = 25
-    num_nodes: int = 10
+    steps: int = 20
+    num_nodes: int = 8
     offer_step: float = 2.0
-    halvings: int = 1
-    grid: Grid = Grid(1.0, 9)
+    halvings: int = 0
+    grid: Grid = PLANNING_GRID
     threads: int = 2
+    tolerance: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,21 +96,26 @@ def draw_owns(knowledge: Knowledge, num: int, rng: np.random.Generator) -> Float
     return owns
 
 
-def train(knowledge: Knowledge, settings: TrainingSettings, *, rng: np.random.Generator, passes: int = 2) -> FittedValues:
-    """Fit the continuation values of ``knowledge``: explore, regress backwards, explore with the result, regress again."""
+def train(
+    knowledge: Knowledge, settings: TrainingSettings, *, rng: np.random.Generator, passes: int = 2
+) -> FittedValues:
+    """Fit the continuation values of ``knowledge``: explore and regress backwards, ``passes`` times."""
     begin = time.perf_counter()
     model = build_model(knowledge, settings.grid)
     horizon = model.rules.horizon
     nets, rmse = empty_nets(horizon, settings.hidden), np.full(horizon + 1, np.nan)
     for number in range(passes):
         is_last = number == passes - 1
-        size = settings.num_paths if is_last else settings.num_paths // 2
+        size = settings.num_paths if is_last else settings.num_paths // 3
         planner = make_planner(
             model, nets, num_nodes=settings.num_nodes, step=settings.offer_step, halvings=settings.halvings
         )
         priors = build_priors(knowledge, draw_owns(knowledge, size, rng), settings.grid)
         paths = sample_paths(priors, planner, settings, greedy_share=0.6 if number else 0.0, rng=rng)
         rmse = _regress(priors, paths, planner, settings, rng, warm=number > 0)
+    worst = float(np.nanmax(rmse))
+    if not worst <= settings.tolerance:
+        raise ConvergenceError("fitted value iteration", worst, settings.tolerance)
     return FittedValues(knowledge, settings.grid, nets, rmse, time.perf_counter() - begin)
 
 
@@ -112,7 +124,8 @@ def sample_paths(
 ) -> Paths:
     """Sample what is seen on exploring paths, half of them opened by the agent."""
     n, horizon = len(priors.own), planner.model.rules.horizon
-    style = rng.choice([RAMP, RANDOM, GREEDY], size=n, p=[0.5 * (1 - greedy_share), 0.5 * (1 - greedy_share), greedy_share])
+    other = (1 - greedy_share) / 2
+    style = rng.choice([RAMP, RANDOM, GREEDY], size=n, p=[other, other, greedy_share])
     plan = Plan(style, _exploration(style, rng), rng.integers(0, 2, n))
     draws = rng.random((n, horizon, 10))
     draws[:, :, 2] = rng.standard_normal((n, horizon))
@@ -124,7 +137,7 @@ def sample_paths(
 
 
 def _exploration(style: NDArray[np.int64], rng: np.random.Generator) -> Floats:
-    """Draw each path's exploration settings (see the kernel): ramp from, to, power; or noise, hold, power; first gap."""
+    """Draw each path's exploration settings: ramp from, to, power; or noise, hold, power; then the first gap."""
     n = len(style)
     ramp = np.column_stack([rng.uniform(0, 0.3, n), rng.uniform(0.2, 1.0, n), rng.uniform(0.5, 3, n), np.full(n, 40.0)])
     other = np.column_stack([np.full(n, 0.15), rng.uniform(0, 0.9, n), rng.uniform(1, 5, n), rng.uniform(15, 45, n)])
@@ -140,7 +153,8 @@ def _regress(
     previous: Net | None = None
     for k in range(model.rules.last_answered, 0, -1):
         x, y = np.zeros((n, NUM_FEATURES)), np.zeros(n)
-        in_threads(lambda span: regression_rows(span, k, priors, paths, planner, x, y), n, settings.threads)  # noqa: B023
+        work = partial(regression_rows, k=k, priors=priors, paths=paths, planner=planner, x=x, y=y)
+        in_threads(work, n, settings.threads)
         used = np.isfinite(y)
         x, y = x[used], y[used]
         own = _net_of(nets, k) if warm else previous

@@ -55,7 +55,7 @@ def log_move(price: float, previous: float, low: Floats, high: Floats, rate: Flo
     error = price - previous + rate * (previous - (low + top) / 2)
     with np.errstate(divide="ignore"):
         share = np.log(width / np.maximum(np.minimum(high, previous) - low, 1e-300))
-    return share - 0.5 * (error / spread) ** 2 - np.log(spread) - _LOG_ROOT_2PI
+    return np.asarray(share - 0.5 * (error / spread) ** 2 - np.log(spread) - _LOG_ROOT_2PI)
 
 
 def log_held(previous: float, low: Floats, high: Floats, rate: Floats, sd: Floats) -> Floats:

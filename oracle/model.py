@@ -49,8 +49,9 @@ class Rules(NamedTuple):
 class Columns(NamedTuple):
     """What a type does: ``urgency`` (nodes,), ``opening_scale`` (groups, nodes), the rest by group.
 
-    ``sentiment`` and ``posture_bias`` are (groups, 3). ``temperature`` divides the posture logits; a group whose posture is
-    fixed has temperature 0 and its posture probabilities in ``posture_bias``. ``num_cues`` is 1 if no cue can ever tell anything, else 9.
+    ``sentiment`` and ``posture_bias`` are (groups, 3). ``temperature`` divides the posture logits; a group whose
+    posture is fixed has temperature 0 and its posture probabilities in ``posture_bias``. ``num_cues`` is 1 if no cue
+    can ever tell anything, else 9.
     """
 
     urgency: Floats

@@ -1,7 +1,7 @@
 """The honest optimum as an agent: the exact belief, fitted values, and a greedy one-step lookahead.
 
-It uses nothing but its observations and the laws it was told (:class:`oracle.prior.Knowledge`). Both roles are played by the same
-code through the mirror of :class:`oracle.prior.Seat`.
+It uses nothing but its observations and the laws it was told (:class:`oracle.prior.Knowledge`). Both roles are played
+by the same code through the mirror of :class:`oracle.prior.Seat`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class BeliefTracker:
             If rounds were skipped, or if what was seen is impossible under what the agent knows.
         """
         if observation.round != self.round + 1:
-            raise ValueError(f"observation is of round {observation.round}; the belief waits for round {self.round + 1}")
+            raise ValueError(
+                f"observation is of round {observation.round}; the belief waits for round {self.round + 1}"
+            )
         if observation.last_own_offer is not None:
             self.offers.append(self.seat.to_canonical(observation.last_own_offer))
         if observation.standing_price is not None:

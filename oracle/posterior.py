@@ -162,8 +162,8 @@ def feasible_prob(belief: Posterior) -> float:
 def pit(belief: Posterior, r: float, uniform: float) -> float:
     """Return the randomised probability integral transform of the true ``r`` (episode units): uniform if calibrated.
 
-    The atom at the standing price makes the distribution function jump there; ``uniform`` spreads the jump, without which
-    late rounds look miscalibrated.
+    The atom at the standing price makes the distribution function jump there; ``uniform`` spreads the jump, without
+    which late rounds look miscalibrated.
     """
     value = belief.seat.to_canonical(r)
     low, high = _edges(belief)

@@ -139,7 +139,6 @@ def build_prior(knowledge: Knowledge, own: float, grid: Grid, role: Role = Role.
     ValueError
         If ``own`` cannot occur under any regime the agent holds possible.
     """
-    law = knowledge.config.prior
     segments = {regime: _segment(regime, own, role, grid, knowledge) for regime in knowledge.regimes}
     segments = {regime: segment for regime, segment in segments.items() if segment.masses.sum() > 0}
     if not segments:

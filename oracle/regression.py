@@ -1,7 +1,7 @@
 r"""A small tanh net fitted by Levenberg-Marquardt.
 
-With a few thousand noise-free targets and under a thousand parameters, damped Gauss-Newton steps on the whole sample reach a far
-smaller residual in the same time than gradient descent does (Hagan and Menhaj 1994). The net is
+With a few thousand noise-free targets and under a thousand parameters, damped Gauss-Newton steps on the whole sample
+reach a far smaller residual in the same time than gradient descent does (Hagan and Menhaj 1994). The net is
 
 .. math:: y = w_3^T \tanh(W_2 \tanh(W_1 x + b_1) + b_2) + b_3.
 """
@@ -86,7 +86,7 @@ def standardised(net: Net, x: Floats, y: Floats) -> Net:
 
 
 def _standards(x: Floats) -> tuple[Floats, Floats]:
-    """Return means and scales. A floor on the scale keeps a rare value of a nearly constant feature from ruling the fit."""
+    """Return means and scales; a floor on the scale keeps a rare value of an almost constant feature from ruling."""
     return x.mean(axis=0), np.maximum(x.std(axis=0), MIN_SPREAD)
 
 

@@ -1,7 +1,8 @@
 r"""The belief update, compiled: what :mod:`oracle.likelihood` says, in single loops over (row, group, node).
 
-``weights`` has one row more than there are cells: the atom at ``r = b``. Before the counterpart's first price ``b`` is 100 and
-``opened`` is false. A survival factor needs one exponential a row and one a column, as the logit is a sum of both.
+``weights`` has one row more than there are cells: the atom at ``r = b``. Before the counterpart's first price ``b``
+is 100 and ``opened`` is false. A survival factor needs one exponential a row and one a column, as the logit is a sum
+of both.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.kernels.compiling import inline, kernel
-from oracle.model import Columns, Model, Rules
+from oracle.model import Model, Rules
 
 Floats = NDArray[np.float64]
 TOP = 100.0
@@ -88,10 +89,8 @@ def survive(weights: Floats, low: Floats, top: Floats, offer: float, k: int, fac
     accepted = 0.0
     for i in range(weights.shape[0]):
         lo, hi = low[i], top[i]
-        if hi > lo:
-            share = min(1.0, max(0.0, (offer - lo) / (hi - lo)))
-        else:
-            share = 1.0 if offer >= lo else 0.0
+        at_or_past = 1.0 if offer >= lo else 0.0
+        share = min(1.0, max(0.0, (offer - lo) / (hi - lo))) if hi > lo else at_or_past
         walks = (1.0 - share) * walk_given_above(((max(offer, lo) + hi) / 2 - offer) / TOP, k, rules)
         slope = math.exp(-rules.alpha * (offer - (lo + min(offer, hi)) / 2) / TOP)
         for g in range(weights.shape[1]):
@@ -244,7 +243,9 @@ def posture_law(share: float, elapsed: float, g: int, model: Model, out: Floats)
         return
     first = bias[0] + rules.concede_slope * (share - rules.concede_reference)
     third = bias[2] + rules.pressure_slope * (elapsed - rules.pressure_reference) - share
-    out[0], out[1], out[2] = math.exp(first / temperature), math.exp(bias[1] / temperature), math.exp(third / temperature)
+    out[0] = math.exp(first / temperature)
+    out[1] = math.exp(bias[1] / temperature)
+    out[2] = math.exp(third / temperature)
     total = out[0] + out[1] + out[2]
     for i in range(3):
         out[i] /= total
@@ -258,7 +259,7 @@ def conceded(price: float, standing: float, opened: bool, r: float) -> float:
 
 @inline
 def weigh_cue(weights: Floats, low: Floats, top: Floats, quote: tuple[float, float, bool], elapsed: float, cue: tuple[int, int], model: Model) -> None:  # fmt: skip  # noqa: PLR0913, E501
-    """Multiply ``weights`` by the probability of ``cue = (sentiment, posture)``; ``quote`` is (price, standing, opened)."""
+    """Multiply ``weights`` by P(cue), ``cue`` = (sentiment, posture), ``quote`` = (price, standing, opened)."""
     price, standing, opened = quote
     law = np.empty(3)
     for i in range(weights.shape[0]):
@@ -272,8 +273,8 @@ def weigh_cue(weights: Floats, low: Floats, top: Floats, quote: tuple[float, flo
 
 
 @inline
-def _offset(weights: Floats, price: float, standing: float, low: Floats, top: Floats, rate: Floats, sds: Floats) -> float:
-    """Return the smallest squared error of any cell that has weight, halved: added back, nothing underflows."""
+def _offset(weights: Floats, price: float, standing: float, low: Floats, top: Floats, rate: Floats, sds: Floats) -> float:  # fmt: skip  # noqa: PLR0913, E501
+    """Return half the smallest squared error of any cell that has weight; added back, nothing underflows."""
     best = 1e300
     for i in range(low.shape[0] - 1):
         if min(top[i], price) <= low[i]:
@@ -288,7 +289,7 @@ def _offset(weights: Floats, price: float, standing: float, low: Floats, top: Fl
 
 
 @inline
-def take_quote(weights: Floats, low: Floats, top: Floats, quote: tuple[float, float, bool], rate: Floats, model: Model) -> None:  # fmt: skip  # noqa: PLR0913, E501
+def take_quote(weights: Floats, low: Floats, top: Floats, quote: tuple[float, float, bool], rate: Floats, model: Model) -> None:  # fmt: skip  # noqa: E501
     """Multiply ``weights`` by the likelihood of the quote (price, standing, opened), not normalised."""
     price, standing, opened = quote
     rows = low.shape[0] - 1
@@ -315,9 +316,9 @@ def take_quote(weights: Floats, low: Floats, top: Floats, quote: tuple[float, fl
 def observe(weights: Floats, low: Floats, high: Floats, offers: Floats, k: int, quote: tuple[float, float, bool], cue: tuple[int, int], model: Model) -> float:  # fmt: skip  # noqa: PLR0913, E501
     """Update ``weights`` in place after the answer to the offer of round ``k`` and return the evidence factor.
 
-    ``offers`` are the agent's offers so far, the last one being answered (none at an opening by the counterpart). ``quote`` is
-    (new price, standing price or 100, whether a price stood). A sentiment of -1 is a hidden cue. Returns 0 and leaves the
-    weights unnormalised if the observation is impossible.
+    ``offers`` are the agent's offers so far, the last one being answered (none at an opening by the counterpart).
+    ``quote`` is (new price, standing price or 100, whether a price stood). A sentiment of -1 is a hidden cue. Returns
+    0 and leaves the weights unnormalised if the observation is impossible.
     """
     rows, count = low.shape[0], offers.shape[0]
     lows, tops = np.empty(rows + 1), np.empty(rows + 1)

@@ -1,7 +1,7 @@
 r"""Whole episodes with the exact belief: sampled information states, regression targets, and the planner at play.
 
-Exploration draws the counterpart's type afresh from the belief that survives each offer, so a path never ends early and still
-has the law of the game given that nobody has closed.
+Exploration draws the counterpart's type afresh from the belief that survives each offer, so a path never ends early
+and still has the law of the game given that nobody has closed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RAMP, RANDOM, GREEDY = range(3)
 
 
 class Paths(NamedTuple):
-    """What was seen on each path. ``quotes[:, k]`` stands in round k + 1, nan if nothing does; cues are (sentiment, posture)."""
+    """What was seen on each path: ``quotes[:, k]`` stands in round k + 1, or is nan. Cues: (sentiment, posture)."""
 
     offers: Floats  # (n, K)
     quotes: Floats  # (n, K)
@@ -46,7 +46,7 @@ def _index(row: Floats, uniform: float) -> int:
         running += row[i]
         if uniform < running:
             return i
-    return row.shape[0] - 1
+    return len(row) - 1
 
 
 @inline
@@ -61,9 +61,9 @@ def draw_type(weights: Floats, low: Floats, top: Floats, uniform: float, inside:
                     running += weights[i, g, n]
                     last = (i, g, n)
                     if running > target:
-                        return low[i] + inside * (top[i] - low[i]), g, n
+                        return float(low[i] + inside * (top[i] - low[i])), g, n
     i, g, n = last
-    return low[i] + inside * (top[i] - low[i]), g, n
+    return float(low[i] + inside * (top[i] - low[i])), g, n
 
 
 @inline
@@ -75,7 +75,7 @@ def _draw_cue(k: int, g: int, share: float, draws: Floats, model: Model) -> tupl
 
 @inline
 def _answer(state: State, k: int, offer: float, draws: Floats, model: Model) -> tuple[float, tuple[int, int]]:
-    """Draw a price and cue from the belief's own law after ``offer`` has survived (``k`` = 0: an opening without one)."""
+    """Draw a price and cue from the belief's own law after ``offer`` has survived (``k`` = 0: an opening)."""
     shape = state.weights.shape
     low, top, kept = np.empty(shape[0]), np.empty(shape[0]), state.weights.copy()
     cut(state.low, state.high, state.standing, low, top)
@@ -100,7 +100,7 @@ def _explore(state: State, style: int, settings: Floats, draws: Floats, planner:
     """Return an exploring offer: a ramp of belief quantiles, a random rise, or the planner's with some noise."""
     own, count = state.own, state.offers.shape[0]
     ceiling = min(own, state.standing) if state.opened else own
-    last = state.offers[count - 1] if count > 0 else max(0.0, own - settings[3])
+    last = float(state.offers[count - 1]) if count > 0 else max(0.0, own - float(settings[3]))
     if style == GREEDY and draws[0] > settings[0]:
         price, _ = best_offer(state, planner)
         return price if not math.isnan(price) else last
@@ -112,10 +112,10 @@ def _explore(state: State, style: int, settings: Floats, draws: Floats, planner:
             if running >= share:
                 price = min(state.high[i], ceiling)
                 break
-        return max(last, price)
+        return float(max(last, price))
     if count > 0 and draws[1] < settings[1]:
         return last
-    return max(last, last + (ceiling - last) * draws[2] ** settings[2])
+    return float(max(last, last + (ceiling - last) * draws[2] ** settings[2]))
 
 
 @inline
@@ -137,7 +137,7 @@ def fresh_weights(priors: Priors, index: int) -> Floats:
 
 @kernel
 def explore(span: tuple[int, int], priors: Priors, plan: Plan, draws: Floats, planner: Planner, paths: Paths) -> None:
-    """Write the paths of ``span``; ``draws`` (n, K, 10): columns 0-5 feed the counterpart (2 is normal), 6-8 the exploration."""
+    """Write the paths of ``span``; of ``draws`` (n, K, 10), 0-5 feed the counterpart (2 is normal), 6-8 exploration."""
     model = planner.model
     for i in range(span[0], span[1]):
         weights, offers = fresh_weights(priors, i), paths.offers[i]
@@ -177,7 +177,7 @@ def replay(i: int, last: int, priors: Priors, paths: Paths, model: Model) -> Flo
 
 @kernel
 def regression_rows(span: tuple[int, int], k: int, priors: Priors, paths: Paths, planner: Planner, x: Floats, y: Floats) -> None:  # fmt: skip  # noqa: PLR0913, E501
-    """Write the features of round ``k`` on each path of ``span`` and the value of continuing, ``max_p Q_k``; nan to skip."""
+    """Write the features of round ``k`` on each path of ``span`` and ``max_p Q_k``, nan where no price stands."""
     for i in range(span[0], span[1]):
         standing = paths.quotes[i, k - 1]
         if math.isnan(standing):

@@ -3,8 +3,8 @@ r"""One-step lookahead on the exact belief: action values, the best offer, and w
 .. math::
     Q_k(I, p) = A(p) (r_A - p) + \sum_j w_j f(b'_j)\, E_{cue} V_{k+1}(I'_j) + P(held)\, E_{cue} V_{k+1}(I'_{held}).
 
-The concession rate depends on the offers *before* the current one, so the likelihood of every possible next price is computed once
-a decision and serves all offers. Quadrature masses are rescaled to the mass that survives the offer.
+The concession rate depends on the offers *before* the current one, so the likelihood of every possible next price is
+computed once a decision and serves all offers. Quadrature masses are rescaled to the mass that survives the offer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Ints = NDArray[np.int64]
 
 
 class State(NamedTuple):
-    """The agent's information at its move: belief, own reservation, offers so far, round, standing price (100 if none)."""
+    """The agent's information at its move; ``standing`` is 100 while nothing stands, ``opened`` then false."""
 
     weights: Floats
     low: Floats
@@ -54,8 +54,8 @@ class State(NamedTuple):
 class Planner(NamedTuple):
     """What a decision is computed with: the game, the fitted nets, and how finely it searches.
 
-    ``nodes``, ``node_weights`` are a Gauss-Legendre rule on [-1, 1]; ``step`` is the coarse offer grid and ``halvings`` how often it is
-    halved around the best offer.
+    ``nodes``, ``node_weights`` are a Gauss-Legendre rule on [-1, 1]; ``step`` is the coarse offer grid and
+    ``halvings`` how often it is halved around the best offer.
     """
 
     model: Model
@@ -69,8 +69,9 @@ class Planner(NamedTuple):
 class Outlook(NamedTuple):
     """Everything about the next answer that does not depend on the offer.
 
-    ``law`` (branches, groups, nodes, rows + 1) is the likelihood times the quadrature weight of every next price; the last branch
-    is the point mass (held, or an opening at 100). ``source`` is the row that feeds the new atom, -1 for none, rows for no change.
+    ``law`` (branches, groups, nodes, rows + 1) is the likelihood times the quadrature weight of every next price; the
+    last branch is the point mass (held, or an opening at 100). ``source`` is the row that feeds the new atom, -1 for
+    none, rows for no change.
     """
 
     low: Floats
@@ -167,7 +168,7 @@ def _postures(state: State, low: Floats, top: Floats, prices: Floats, model: Mod
 
 @inline
 def _sum_urgency(weights: Floats, law: Floats, source: int, rate: Floats, urgency: Floats, sums: Marginals) -> float:
-    """Write the marginals of ``weights * law`` (groups, nodes, rows), the atom fed by row ``source``; return the mass."""
+    """Write the marginals of ``weights * law`` (groups, nodes, rows) and return the mass; ``source`` feeds the atom."""
     groups, nodes, rows = weights.shape
     total = 0.0
     for g in range(groups):
@@ -217,7 +218,9 @@ def action_value(price: float, with_cues: bool, state: State, outlook: Outlook, 
     past = past_of(offers, offers.shape[0], model.rules)
     rate = np.empty((groups, nodes))
     rates(model, past.magnitude, rate)
-    sums = Marginals(np.empty((groups, rows)), np.empty((groups, rows)), np.empty((groups, rows)), np.empty((groups, rows)))
+    sums = Marginals(
+        np.empty((groups, rows)), np.empty((groups, rows)), np.empty((groups, rows)), np.empty((groups, rows))
+    )
     reached, value = 0.0, 0.0
     for j in range(outlook.prices.shape[0]):
         mass = _sum_urgency(turned, outlook.law[j], outlook.source[j], rate, model.columns.urgency, sums)
@@ -286,7 +289,7 @@ def best_offer(state: State, planner: Planner) -> tuple[float, float]:
 
 
 @inline
-def _refine(best: float, value: float, limits: tuple[float, float], state: State, outlook: Outlook, planner: Planner) -> tuple[float, float]:  # fmt: skip  # noqa: PLR0913, E501
+def _refine(best: float, value: float, limits: tuple[float, float], state: State, outlook: Outlook, planner: Planner) -> tuple[float, float]:  # fmt: skip  # noqa: E501
     """Halve the grid around the best offer, now with cues."""
     if planner.model.columns.num_cues > 1:
         value = action_value(best, True, state, outlook, planner)
@@ -331,7 +334,9 @@ def state_features(state: State, model: Model, out: Floats) -> None:
     past = past_of(state.offers, count, model.rules)
     rate = np.empty((groups, nodes))
     rates(model, past.magnitude, rate)
-    sums = Marginals(np.zeros((groups, rows)), np.zeros((groups, rows)), np.zeros((groups, rows)), np.zeros((groups, rows)))
+    sums = Marginals(
+        np.zeros((groups, rows)), np.zeros((groups, rows)), np.zeros((groups, rows)), np.zeros((groups, rows))
+    )
     for g in range(groups):
         for i in range(rows):
             for n in range(nodes):

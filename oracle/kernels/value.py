@@ -1,7 +1,7 @@
 r"""Fitted continuation values: what a belief is summarised by, and the small net that reads the summary.
 
-The net of round k approximates ``C_k = max_p Q_k(I, p)``, the value of not accepting. The value itself keeps the kink exactly
-and stays inside its proven interval,
+The net of round k approximates ``C_k = max_p Q_k(I, p)``, the value of not accepting. The value itself keeps the kink
+exactly and stays inside its proven interval,
 
 .. math::
     V_k(I) = \max(r_A - b,\ 0,\ \min(C_k(I),\ E[(r_A - r)^+])).
@@ -48,9 +48,10 @@ class Marginals(NamedTuple):
 
 @inline
 def features(sums: Marginals, factor: Floats, low: Floats, top: Floats, stance: NDArray[np.int64], place: tuple[float, float, float, Past], out: Floats) -> float:  # fmt: skip  # noqa: PLR0913, E501
-    """Write the features of the belief ``factor * sums`` and return its mass; ``place`` is (own, standing, last offer, past).
+    """Write the features of the belief ``factor * sums`` and return its mass.
 
-    The last row is the atom at the standing price. All moments are divided by the mass, as the belief is not normalised.
+    ``place`` is (own, standing, last offer, past). The last row is the atom at the standing price. All moments are
+    divided by the mass, as the belief is not normalised.
     """
     own, standing, last, past = place
     groups, rows = sums.mass.shape
@@ -98,7 +99,7 @@ def features(sums: Marginals, factor: Floats, low: Floats, top: Floats, stance: 
 
 
 @inline
-def _quantiles(by_row: Floats, total: float, low: Floats, top: Floats, standing: float, own: float, out: Floats) -> None:
+def _quantiles(by_row: Floats, total: float, low: Floats, top: Floats, standing: float, own: float, out: Floats) -> None:  # fmt: skip  # noqa: PLR0913, E501
     """Write five quantiles of r and the best take-it-or-leave-it gain against the belief, with its price."""
     rows = by_row.shape[0]
     running, index, best, price = 0.0, 0, 0.0, standing
@@ -133,7 +134,7 @@ def net_value(x: Floats, k: int, nets: Nets, first: Floats, second: Floats) -> f
         value = first[h]
         for j in range(hidden):
             second[j] += value * nets.w2[k, h, j]
-    total = nets.b3[k]
+    total = float(nets.b3[k])
     for h in range(hidden):
         total += math.tanh(second[h]) * nets.w3[k, h]
     return total

@@ -9,14 +9,22 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from oracle import posterior
-from oracle.planner import BeliefTracker
 from oracle.model import build_model
+from oracle.planner import BeliefTracker
 from oracle.prior import Grid, Knowledge, Seat
 from terms.config import GameConfig
 from terms.cues import draw_cue
 from terms.game import Game
-from terms.kernel import NO_HISTORY, STANCES, accept_prob, concession_rate, counter_offer, kernel_params
-from terms.kernel import opening_price, opening_scale
+from terms.kernel import (
+    NO_HISTORY,
+    STANCES,
+    accept_prob,
+    concession_rate,
+    counter_offer,
+    kernel_params,
+    opening_price,
+    opening_scale,
+)
 from terms.luck import CueDraw
 from terms.suites import fresh_suite
 from terms.types import Channel, Cue, Decision, Family, Offer, Posture, Role, Sentiment
@@ -53,7 +61,9 @@ def test_posterior_matches_rejection_sampling():
             continue
         if first_offer >= r and rng.random() < accept_prob((first_offer - r) / 100, kappa, 1, NO_HISTORY, each):
             continue
-        price = counter_offer(opened, r, concession_rate(kappa, NO_HISTORY, each), each.noise_sd * rng.standard_normal(), 1)
+        price = counter_offer(
+            opened, r, concession_rate(kappa, NO_HISTORY, each), each.noise_sd * rng.standard_normal(), 1
+        )
         if abs(opened - price - 6.0) > 0.5:
             continue
         share = (opened - price) / (opened - r)
@@ -92,7 +102,9 @@ def _check_calibration(family, n_per_cell):
     for scenario in fresh_suite(11, ["overlap", "urgency_shift"], [family], n_per_cell):
         hidden = scenario.counterpart_type
         for belief in _play(scenario, rng):
-            transforms.setdefault(belief.round, []).append(posterior.pit(belief, hidden.reservation_price, rng.random()))
+            transforms.setdefault(belief.round, []).append(
+                posterior.pit(belief, hidden.reservation_price, rng.random())
+            )
             claims.append(posterior.stance_probs(belief))
             truths.append([hidden.stance is stance for stance in STANCES])
     for values in transforms.values():

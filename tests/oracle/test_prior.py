@@ -72,14 +72,16 @@ def knowledge_config():
 
 def test_se_objective_weighs_each_type_by_one_over_zopa():
     plain = build_prior(Knowledge.of(["overlap"], ["candid"]), 60.0, COARSE)
-    tilted = build_prior(Knowledge(knowledge_config(), (Regime.OVERLAP,), (Family.CANDID,), objective="se"), 60.0, COARSE)
+    tilted = build_prior(
+        Knowledge(knowledge_config(), (Regime.OVERLAP,), (Family.CANDID,), objective="se"), 60.0, COARSE
+    )
     width = 60.0 - (plain.low + plain.high) / 2
     expected = 1 / width / np.sum(1 / width)
     assert tilted.weights.sum(axis=(1, 2)) == pytest.approx(expected, rel=1e-3)
 
 
 def test_impossible_own_reservation_is_named():
-    with pytest.raises(ValueError, match="own reservation 5 .* overlap"):
+    with pytest.raises(ValueError, match=r"own reservation 5 .* overlap"):
         build_prior(Knowledge.of(["overlap"], ["candid"]), 5.0, COARSE)
 
 
