@@ -1,9 +1,9 @@
 """Which part of an agent to mend: a stated rule over a decomposition.
 
 A part is *found* when its 95 % interval lies above zero and its mean is at least :data:`THRESHOLD` of what the
-clairvoyant earns. The diagnosis names the largest part found, or none. On agents with one planted fault the rule names the fault
-in at least 95 % of batches of :data:`DOCUMENTED_EPISODES` feasible episodes, four in each family (measured by the slow
-tests).
+clairvoyant earns. The diagnosis names the largest part found, or none. On agents with one planted fault the rule names
+the fault in at least 95 % of batches of :data:`DOCUMENTED_EPISODES` feasible episodes, four in each family (measured by
+the slow tests).
 """
 
 from __future__ import annotations
