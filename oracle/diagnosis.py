@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from oracle.decompose import OVERALL, Decomposition
+from oracle.decomposition import OVERALL, Decomposition
 
 THRESHOLD = 0.05
 DOCUMENTED_EPISODES = 24

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from oracle.decompose import Decomposition
+    from oracle.decomposition import Decomposition
 
 _STEPS = ("execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control")
 _LABELS = {

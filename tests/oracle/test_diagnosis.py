@@ -6,7 +6,7 @@ import pytest
 import terms
 from oracle.agents import BELIEF_AGENTS
 from oracle.arms import Arms, run_arms
-from oracle.decompose import decompose_arms
+from oracle.decomposition import decompose_arms
 from oracle.diagnosis import DOCUMENTED_EPISODES, diagnose
 
 PLANTED = {"ramp": "none", "faulty-belief": "belief", "faulty-planning": "planning", "faulty-execution": "execution"}

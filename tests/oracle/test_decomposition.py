@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import terms
 from oracle.agents import BELIEF_AGENTS
 from oracle.arms import Arms, run_arms
-from oracle.decompose import decompose, decompose_arms, parts_of
+from oracle.decomposition import decompose, decompose_arms, parts_of
 from oracle.interventions import Reference
 from oracle.prior import Grid
 from terms.agents.scripted import Patient, RandomLegal
