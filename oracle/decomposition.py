@@ -160,10 +160,14 @@ def decompose(
         ``oracle``, the honest optimum, as in the paper: an agent told the type may beat it, which is negative control.
         With ``clairvoyant`` control is a true residual.
     honest
-        How the reference believes and plans.
+        How the reference believes and plans; by default the honest optimum that comes with the package.
     rng
         Draws the bootstrap; by default a fixed stream, so the same episodes give the same intervals.
     """
+    if honest is None:
+        from oracle.honest import fitted_reference  # loads the compiled planner, which other references do not need
+
+        honest = fitted_reference()
     arms = run_arms(agent, suite, reference=honest, progress=progress)
     return decompose_arms(agent_name(agent), arms, reference, rng=rng)
 

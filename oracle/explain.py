@@ -1,6 +1,6 @@
 """One negotiation told move by move: what could be believed, what the reference would have done, what each move cost.
 
-A move's cost is the expected utility it gives up against the reference's move, both valued by a :data:`Valuer` at the
+A move's cost is the expected utility it gives up against the reference's move, both valued by the reference at the
 exact posterior of that moment. With a stated belief it splits: *belief* is what the reference's rule loses on the
 stated belief, *planning* the rest. In hindsight, with the type known, the costs and the luck add up exactly:
 
@@ -9,7 +9,6 @@ stated belief, *planning* the rest. In hindsight, with the type known, the costs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,17 +19,14 @@ from oracle import posterior
 from oracle.beliefs import tilt
 from oracle.clairvoyant import assess_actions, revealed_type
 from oracle.interventions import Reference, is_execution_fault
-from oracle.known_type import Resolution
 from oracle.posterior import Posterior
+from oracle.valuation import Valuer
 from terms.game import EpisodeRecord, Game
 from terms.protocol import coerce_action
 from terms.scenario import Scenario
-from terms.types import Accept, Action, Belief, Cue, Decision, Observation, Offer, PrivateType, Reject, Turn, Unusable
+from terms.types import Accept, Action, Belief, Cue, Decision, Observation, Offer, Reject, Turn, Unusable
 
 Floats = NDArray[np.float64]
-Valuer = Callable[[Posterior, Observation, Sequence[Action]], Floats]
-_NUM_TYPES = 12
-_COARSE = Resolution(8, 32)
 _NOTICEABLE = 0.005  # share of the price range: smaller costs are grid noise
 
 
@@ -93,45 +89,13 @@ class Explanation:
         return {**{name: getattr(self, name) for name in names}, "moves": moves}
 
 
-def mixture_values(belief: Posterior, observation: Observation, actions: Sequence[Action]) -> Floats:
-    """Return each action's value averaged over the exact posterior, the type being learnt right after the move.
-
-    An optimistic value of continuing, the same for all actions, so that differences between actions are what counts.
-    Types are spread evenly through the posterior.
-    """
-    knowledge = belief.knowledge
-    values = [
-        assess_actions(knowledge.config, family, hidden, observation, actions, _COARSE).values
-        for family, hidden in representative_types(belief, _NUM_TYPES)
-    ]
-    return np.asarray(np.mean(values, axis=0))
-
-
-def representative_types(belief: Posterior, num: int) -> list[tuple[Any, PrivateType]]:
-    """Return ``num`` equally likely (family, type) pairs, evenly spaced through the posterior by reservation."""
-    rows, groups, nodes = belief.weights.shape
-    top = belief.seat.own if belief.standing is None else belief.standing
-    middles = np.append((belief.low + np.maximum(belief.low, np.minimum(belief.high, top))) / 2, top)
-    order = np.argsort(middles, kind="stable")
-    cumulative = np.cumsum(belief.weights[order].ravel())
-    picks = np.searchsorted(cumulative, (np.arange(num) + 0.5) / num * cumulative[-1])
-    found = []
-    for pick in np.minimum(picks, rows * groups * nodes - 1):
-        row, group, node = np.unravel_index(pick, (rows, groups, nodes))
-        family, stance = belief.groups[group]
-        price = belief.seat.from_canonical(float(middles[order[row]]))
-        found.append((family, PrivateType(price, float(belief.urgency[node]), stance)))
-    return found
-
-
 def explain(
     scenario: Scenario,
     record: EpisodeRecord,
     *,
     reference: Reference | None = None,
-    valuer: Valuer = mixture_values,
 ) -> Explanation:
-    """Replay a recorded episode beside the reference.
+    """Replay a recorded episode beside the reference; by default the rule of thumb, which needs no fitted values.
 
     Raises
     ------
@@ -141,7 +105,8 @@ def explain(
     if record.scenario_id != scenario.scenario_id:
         raise ValueError(f"record is of {record.scenario_id!r}, not of {scenario.scenario_id!r}")
     honest = reference or Reference()
-    tracker, plan, game = honest.tracker(scenario), honest.plan(scenario), Game(scenario)
+    tracker, plan, valuer = honest.tracker(scenario), honest.plan(scenario), honest.valuer(honest.knowledge(scenario))
+    game = Game(scenario)
     moves: list[MoveReview] = []
     for turn in record.turns:
         observation = game.observe()

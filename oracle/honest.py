@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.agents import Planner
-from oracle.explain import Valuer
 from oracle.fitted import FittedValues
 from oracle.interventions import Reference, told_regime_and_family
 from oracle.kernels.planning import Planner as KernelPlanner
 from oracle.planner import BayesAgent, BeliefTracker, decide, offer_value, to_action
 from oracle.posterior import Posterior
 from oracle.prior import SCALE, Grid, Knowledge
+from oracle.shipped import SETTINGS, values_for
+from oracle.valuation import Valuer
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Observation, Offer
 
@@ -56,27 +57,28 @@ def fitted_valuer(values: FittedValues) -> Valuer:
 
 
 def fitted_reference(
-    load: Callable[[Knowledge], FittedValues],
+    load: Callable[[Knowledge], FittedValues] = values_for,
     *,
-    grid: Grid,
+    grid: Grid = SETTINGS.grid,
     knowledge: Callable[[Scenario], Knowledge] = told_regime_and_family,
 ) -> Reference:
     """Return the reference that plays the values ``load`` finds for what it is told of each scenario.
 
-    ``grid`` is the belief grid of the values; one fitted on another grid is refused when it is met.
+    By default those that come with the package, told regime and family. ``grid`` is the belief grid of the values; one
+    fitted on another grid is refused when it is met.
     """
-    planners: dict[Hashable, Planner] = {}
+    found: dict[Hashable, tuple[Planner, Valuer]] = {}
 
-    def planner(told: Knowledge) -> Planner:
+    def rules(told: Knowledge) -> tuple[Planner, Valuer]:
         key = (told.regimes, told.families, told.geometry, told.objective, told.config.model_dump_json())
-        if key not in planners:
+        if key not in found:
             values = load(told)
             if values.grid != grid:
                 raise ValueError(f"values were fitted on {values.grid}, the reference believes on {grid}")
-            planners[key] = fitted_planner(values)
-        return planners[key]
+            found[key] = fitted_planner(values), fitted_valuer(values)
+        return found[key]
 
-    return Reference(knowledge, planner, grid)
+    return Reference(knowledge, lambda told: rules(told)[0], grid, lambda told: rules(told)[1])
 
 
 def _tracker_of(belief: Posterior, planner: KernelPlanner) -> BeliefTracker:

@@ -22,6 +22,7 @@ from oracle.beliefs import Tracker, certain, tilt
 from oracle.clairvoyant import revealed_type
 from oracle.posterior import Posterior
 from oracle.prior import Grid, Knowledge
+from oracle.valuation import Valuer, mixture_values
 from terms.episode import AgentLike, SideInfo, agent_name, observe, play, replay, start_episode
 from terms.game import EpisodeRecord, Game
 from terms.protocol import coerce_action
@@ -53,13 +54,20 @@ def ramp_planner(knowledge: Knowledge) -> Planner:
     return quantile_ramp
 
 
+def mixture_valuer(knowledge: Knowledge) -> Valuer:
+    """Return the values of a player without fitted ones; the belief alone says what it knows."""
+    del knowledge
+    return mixture_values
+
+
 @dataclass(frozen=True)
 class Reference:
-    """The honest player: what it is told of the laws, how finely it believes, and how it plans."""
+    """The honest player: what it is told of the laws, how finely it believes, how it plans, how it values moves."""
 
     knowledge: Callable[[Scenario], Knowledge] = told_regime_and_family
     planner: Callable[[Knowledge], Planner] = ramp_planner
     grid: Grid = PLANNING_GRID
+    valuer: Callable[[Knowledge], Valuer] = mixture_valuer
 
     def tracker(self, scenario: Scenario) -> Tracker:
         """Return an exact posterior that waits for the first observation of ``scenario``."""

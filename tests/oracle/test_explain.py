@@ -10,9 +10,10 @@ import terms
 from oracle.agents import BELIEF_AGENTS
 from oracle.beliefs import Tracker
 from oracle.clairvoyant import Clairvoyant, assess_actions
-from oracle.explain import explain, representative_types
+from oracle.explain import explain
 from oracle.interventions import Reference, informed, told_regime_and_family
 from oracle.prior import Grid
+from oracle.valuation import representative_types
 from terms.agents.scripted import AcceptAny, Patient
 from terms.types import Accept, Offer, Reject, ReplyFault, Unusable
 
