@@ -132,5 +132,8 @@ def _run_scenario(
     ]
     row = [trials[0].played.utility, *(trial.repaired.utility for trial in trials), *references]
     if is_order_free:
-        row.append(play(scenario, PlannerSwap(agent, scenario, reference)).utility)
+        swapped = play(scenario, PlannerSwap(agent, scenario, reference))
+        if swapped.is_excluded:
+            return None
+        row.append(swapped.utility)
     return row

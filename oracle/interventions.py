@@ -114,7 +114,8 @@ class ReferenceAgent:
 class PlannerSwap:
     """The agent's own belief with the reference's action rule: asks the agent, keeps what it states, plans anew.
 
-    An agent that states no belief is taken to hold the prior: it has told nobody that it learnt anything.
+    An agent that says nothing new still holds what it stated last, and before that the prior: it has told nobody that
+    it learnt anything. A provider's failure ends the episode as it would any other.
     """
 
     def __init__(self, agent: AgentLike, scenario: Scenario, reference: Reference) -> None:
@@ -122,17 +123,20 @@ class PlannerSwap:
         self._ask = start_episode(agent, scenario)
         self._tracker = reference.tracker(scenario)
         self._plan = reference.plan(scenario)
-        self._prior: Belief | None = None
+        self._stated: Belief | None = None
 
     def act(self, observation: Observation) -> Action:
         """Return the planner's move on the belief the agent states here."""
         exact = self._tracker.see(observation)
-        if self._prior is None:
-            knowledge, grid = self._tracker.knowledge, self._tracker.grid
-            start = posterior.start(knowledge, posterior.seat_of(observation), grid)
-            self._prior = posterior.stated_belief(start)
-        stated = coerce_action(self._ask(observation)).belief
-        return self._plan(tilt(exact, stated or self._prior), observation)
+        reply = coerce_action(self._ask(observation))
+        if isinstance(reply, Unusable) and reply.fault is ReplyFault.PROVIDER:
+            return reply
+        self._stated = reply.belief or self._stated or self._prior_belief(observation)
+        return self._plan(tilt(exact, self._stated), observation)
+
+    def _prior_belief(self, observation: Observation) -> Belief:
+        start = posterior.start(self._tracker.knowledge, posterior.seat_of(observation), self._tracker.grid)
+        return posterior.stated_belief(start)
 
 
 def condition_side_info(scenario: Scenario, condition: Condition, reference: Reference) -> SideInfo | None:
@@ -159,7 +163,8 @@ def play_condition(
     honest = reference or Reference()
     act = start_episode(agent, scenario)
     told = condition_side_info(scenario, condition, honest)
-    stand_in = ReferenceAgent(honest, scenario, is_told=condition is Condition.REVEALED_TYPE)
+    stand_in: ReferenceAgent | None = None
+    unseen: list[Observation] = []  # what a stand-in has to catch up on; most episodes never need one
     game, moves, name = Game(scenario), list[Action](), agent_name(agent)
     played: EpisodeRecord | None = None
     while not game.is_over:
@@ -169,9 +174,12 @@ def play_condition(
         except Exception as error:
             error.add_note(f"raised by agent {name!r} in round {game.round} of {scenario.scenario_id} ({condition})")
             raise
-        stand_in.see(observation)  # every round, needed or not: its belief must not skip one
+        unseen.append(observation)
         if is_execution_fault(action, observation):
             played = played or replay(scenario, [*moves, action], agent=name)
+            stand_in = stand_in or ReferenceAgent(honest, scenario, is_told=condition is Condition.REVEALED_TYPE)
+            while unseen:
+                stand_in.see(unseen.pop(0))
             action = stand_in.act(observation)
         moves.append(action)
         game.step(action)

@@ -18,7 +18,7 @@ from oracle.interventions import (
 )
 from oracle.prior import Grid
 from terms.agents.scripted import FixedConcession, Patient, TimeDependent
-from terms.types import Accept, Decision, Offer, Reject, ReplyFault, Termination, Unusable
+from terms.types import Accept, Belief, Decision, Offer, Reject, ReplyFault, Termination, Unusable
 
 SUITE = terms.fresh_suite(41, ["overlap", "no_deal"], n_per_cell=1)
 COARSE = Reference(grid=Grid(2.0, 5))
@@ -141,6 +141,23 @@ def test_an_agent_without_a_stated_belief_is_taken_to_hold_the_prior():
         told_regime_and_family(scenario), posterior.seat_of(terms.Game(scenario).observe()), COARSE.grid
     )
     assert means[0] == pytest.approx(posterior.stated_belief(start).r_hat, abs=1e-4)
+
+
+def test_a_silent_reply_keeps_the_belief_stated_last():
+    scenario, own = SUITE[0], SUITE[0].agent_type.reservation_price
+    hopeful = Belief(r_hat=own - scenario.sign * 35.0)
+
+    def forgetful(observation):
+        return Reject(belief=hopeful if observation.round == 1 else None)
+
+    record = terms.play(scenario, PlannerSwap(forgetful, scenario, COARSE))
+    always = terms.play(scenario, PlannerSwap(lambda observation: Reject(belief=hopeful), scenario, COARSE))
+    assert record.turns == always.turns
+
+
+def test_the_planner_does_not_stand_in_for_a_lost_provider():
+    record = terms.play(SUITE[0], PlannerSwap(lambda observation: Unusable(ReplyFault.PROVIDER), SUITE[0], COARSE))
+    assert record.is_excluded
 
 
 def test_the_reference_may_be_told_less():
