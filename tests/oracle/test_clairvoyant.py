@@ -154,6 +154,49 @@ def test_equal_to_brute_force_where_all_four_offers_matter():
         compare_with_brute_force(seed, horizon=6, num_prices=3)
 
 
+def numpy_backward_induction(problem, offers, prices):
+    """Whole-array twin of the compiled recursion: all states at once, a round a step."""
+    params, n, horizon = problem.params, len(offers), problem.params.horizon
+    quads = np.array([(a, b, c, d) for d in range(n) for c in range(d + 1) for b in range(c + 1) for a in range(b + 1)])
+    quads = quads[np.argsort([rank(*quad) for quad in quads.tolist()])]
+    number = np.zeros((n,) * 4, dtype=int)
+    number[tuple(quads.T)] = np.arange(len(quads))
+    later_quads = number[quads[:, 1, None], quads[:, 2, None], quads[:, 3, None], np.arange(n)]
+    values = np.zeros((horizon + 2, len(quads), len(prices)))
+    gain = offers / params.price_range
+    for k in range(horizon, 1, -1):
+        values[k] = np.maximum(problem.zopa - prices, 0.0)
+        if k == horizon and not problem.is_final_answered:
+            continue
+        counted = min(k - 1, 4, params.window + 1)
+        moves = np.diff(offers[quads[:, 4 - counted :]], axis=1) / params.price_range
+        speed = moves.mean(axis=1) if counted > 1 else np.zeros(len(quads))
+        rigid = moves[:, -1] < params.rigidity_threshold if counted > 1 else np.zeros(len(quads))
+        logit = params.alpha * gain + params.beta * problem.urgency - params.gamma * (1 - math.sqrt(k / horizon))
+        logit = logit + (params.rho * speed + params.xi * rigid)[:, None]
+        accepts = np.where(gain >= 0, 1 / (1 + np.exp(-logit)), 0.0)
+        walks = np.array([kernel.walk_prob(each, k, params) for each in gain])
+        raw = params.lambda_0 + params.lambda_1 * problem.urgency - params.lambda_2 * speed + params.lambda_shift
+        rates, which = np.unique(np.clip(raw, 0, 1).round(13), return_inverse=True)
+        laws = np.array([[normal_law(prices.tolist(), b, b - c * b, params.noise_sd) for b in prices] for c in rates])
+        follow = np.einsum("tbc,tjc->tjb", laws[which], values[k + 1][later_quads])
+        worth = (accepts * (problem.zopa - offers))[:, :, None] + ((1 - accepts) * (1 - walks))[:, :, None] * follow
+        worth[quads[:, 3, None] > np.arange(n)] = -np.inf
+        values[k] = np.maximum(values[k], worth.max(axis=1))
+    return values
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_to_the_whole_array_twin_at_full_length(seed):
+    problem = tiny_problem(np.random.default_rng(seed), horizon=10)
+    offers, prices = offer_grid(problem, 7), price_grid(problem, 24)
+    fast, slow = solve_on(problem, offers, prices).values, numpy_backward_induction(problem, offers, prices)
+    # Before round 5 most quadruples cannot occur, and the kernel leaves those at 0.
+    filled = np.broadcast_to((fast != 0).any(axis=2, keepdims=True), fast.shape)
+    np.testing.assert_allclose(fast[filled], slow[filled], atol=1e-10)
+    assert filled[5:10].all()
+
+
 @given(top=st.floats(0.5, 90), rate=st.floats(0, 1), sd=st.sampled_from([0.0, 0.5, 3.0, 8.0]), extra=st.floats(0.1, 10))
 def test_noise_weights_are_exact_for_piecewise_linear_functions(top, rate, sd, extra):
     nodes = np.array([0.0, 1.0, 7.0, 20.0, 55.0, 90.0 + extra])
