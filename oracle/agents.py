@@ -17,6 +17,7 @@ from oracle.clairvoyant import Clairvoyant, read_revealed_type
 from oracle.posterior import Posterior, feasible_prob, mean_reservation, stated_belief
 from oracle.prior import Grid, Knowledge
 from terms.agents.moves import sign
+from terms.episode import Agent
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Observation, Offer, Reject, ReplyFault, Unusable
 
@@ -141,6 +142,23 @@ class BeliefAgent:
         if self.distort is None or "posterior" in observation.side_info:
             return exact
         return self.distort(exact)
+
+
+@dataclass(frozen=True, eq=False)
+class Insider:
+    """A player of the oracle's own that must be built for a scenario, because it is told something about it."""
+
+    name: str
+    build: Callable[[Scenario], Agent]
+
+    def for_scenario(self, scenario: Scenario) -> Agent:
+        """Return the player for ``scenario``."""
+        return self.build(scenario)
+
+    def act(self, observation: Observation) -> Action:
+        """Refuse: nothing has been told yet."""
+        del observation
+        raise ValueError(f"agent {self.name!r} is told about its scenario: call for_scenario(scenario) before it plays")
 
 
 BELIEF_AGENTS: dict[str, BeliefAgent] = {

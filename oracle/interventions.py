@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from oracle import posterior
-from oracle.agents import PLANNING_GRID, Planner, known_type_aware, quantile_ramp
+from oracle.agents import PLANNING_GRID, BeliefAgent, Insider, Planner, known_type_aware, quantile_ramp
 from oracle.beliefs import Tracker, certain, tilt
 from oracle.clairvoyant import revealed_type
 from oracle.posterior import Posterior
@@ -210,15 +210,17 @@ def run_condition(
     *,
     reference: Reference | None = None,
 ) -> list[Trial]:
-    """Play every scenario under one condition; agents with ``for_scenario`` are told the scenario's laws first."""
+    """Play every scenario under one condition; the oracle's own agents are told the scenario's laws first."""
     chosen = Condition(condition)
     return [play_condition(item, informed(agent, item), chosen, reference=reference) for item in scenarios]
 
 
 def informed(agent: AgentLike, scenario: Scenario) -> AgentLike:
-    """Return the agent for ``scenario``: reference-like agents are told its regime and family, others nothing."""
-    tell: Callable[[Scenario], AgentLike] | None = getattr(agent, "for_scenario", None)
-    return agent if tell is None else tell(scenario)
+    """Return the agent for ``scenario``; only the oracle's own players are told anything about it.
+
+    A scenario holds the hidden type and the luck, so no other agent is ever handed one, whatever methods it has.
+    """
+    return agent.for_scenario(scenario) if isinstance(agent, BeliefAgent | Insider) else agent
 
 
 def run_reference(scenarios: Sequence[Scenario], reference: Reference, *, is_told: bool = False) -> list[EpisodeRecord]:
