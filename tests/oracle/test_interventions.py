@@ -1,5 +1,7 @@
 """Three conditions on one episode and one luck, for any kind of agent."""
 
+from dataclasses import replace
+
 import pytest
 
 import terms
@@ -18,6 +20,7 @@ from oracle.interventions import (
 )
 from oracle.prior import Grid
 from terms.agents.scripted import FixedConcession, Patient, TimeDependent
+from terms.scenario import Product
 from terms.types import Accept, Belief, Decision, Offer, Reject, ReplyFault, Termination, Unusable
 
 SUITE = terms.fresh_suite(41, ["overlap", "no_deal"], n_per_cell=1)
@@ -166,6 +169,13 @@ def test_the_reference_may_be_told_less():
     sure = COARSE.tracker(scenario).see(terms.Game(scenario).observe())
     assert posterior.feasible_prob(sure) == pytest.approx(0, abs=1e-9)
     assert 0.001 < posterior.feasible_prob(unsure) < 0.999
+
+
+def test_a_data_grounded_episode_is_refused_rather_than_given_a_wrong_prior():
+    grounded = replace(SUITE[0], product=Product("kettle", "kitchen", 50.0, 20.0, 80.0))
+    with pytest.raises(ValueError, match="is about product 'kettle'"):
+        run_condition([grounded], Patient(), "oracle_posterior", reference=COARSE)
+    assert run_condition([grounded], Patient(), "base", reference=COARSE)[0].played.rounds_played > 0
 
 
 def test_errors_of_the_agent_name_the_condition():
