@@ -42,7 +42,7 @@ class TrainingSettings:
     ``tolerance`` is the largest held-out error of any round, in percent of R, with which the result may be used.
     """
 
-    num_paths: int = 3500
+    num_paths: int = 4000
     hidden: int = 16
     steps: int = 20
     num_nodes: int = 8

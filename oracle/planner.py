@@ -75,6 +75,16 @@ class BeliefTracker:
             self._take(min(price, TOP if self.standing is None else self.standing), observation.cue)
         self.round = observation.round
 
+    def take_answer(self, offer: float, price: float, cue: Cue | None) -> None:
+        """Take in the answer to a canonical ``offer`` that an observation would show, and move to the next round."""
+        self.offers.append(offer)
+        self._take(price, cue)
+        self.round += 1
+
+    def copy(self) -> BeliefTracker:
+        """Return an independent copy."""
+        return replace(self, weights=self.weights.copy(), offers=list(self.offers))
+
     def state(self) -> State:
         """Return the information state for the compiled planner."""
         opened = self.standing is not None

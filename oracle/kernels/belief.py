@@ -81,6 +81,35 @@ def walk_given_above(above: float, k: int, rules: Rules) -> float:
 
 
 @inline
+def fill(block: Floats, value: float) -> None:
+    """Set a (groups, nodes) block. Plain loops here and below: array expressions take seconds to compile."""
+    for g in range(block.shape[0]):
+        for n in range(block.shape[1]):
+            block[g, n] = value
+
+
+@inline
+def total_weight(weights: Floats) -> float:
+    """Return the sum of (rows, groups, nodes)."""
+    total = 0.0
+    for i in range(weights.shape[0]):
+        for g in range(weights.shape[1]):
+            for n in range(weights.shape[2]):
+                total += weights[i, g, n]
+    return total
+
+
+@inline
+def row_weight(row: Floats) -> float:
+    """Return the sum of (groups, nodes)."""
+    total = 0.0
+    for g in range(row.shape[0]):
+        for n in range(row.shape[1]):
+            total += row[g, n]
+    return total
+
+
+@inline
 def survive(weights: Floats, low: Floats, top: Floats, offer: float, k: int, factors: Floats, rules: Rules, out: Floats) -> float:  # fmt: skip  # noqa: PLR0913, E501
     """Write ``weights`` times the chance of neither acceptance nor walking away; return the mass that accepts.
 
@@ -154,7 +183,7 @@ def move_law(price: float, standing: float, low: Floats, top: Floats, rate: Floa
     for i in range(rows):
         width = min(top[i], price) - low[i]
         if width <= 0.0:
-            out[i] = 0.0
+            fill(out[i], 0.0)
             continue
         share = width / (top[i] - low[i]) / _ROOT_2PI
         middle = low[i] + width / 2
@@ -165,7 +194,7 @@ def move_law(price: float, standing: float, low: Floats, top: Floats, rate: Floa
                 error = price - standing + rate[g, n] * (standing - middle)
                 out[i, g, n] = share * math.exp(offset - 0.5 * error * error / spread) / math.sqrt(spread)
     source = source_row(low, top, price)
-    out[rows] = 0.0
+    fill(out[rows], 0.0)
     if source >= 0:
         for g in range(rate.shape[0]):
             for n in range(rate.shape[1]):
@@ -183,7 +212,7 @@ def held_law(standing: float, low: Floats, top: Floats, rate: Floats, sds: Float
         for g in range(rate.shape[0]):
             for n in range(rate.shape[1]):
                 out[i, g, n] = normal_cdf(-rate[g, n] * distance / sds[g])
-    out[rows] = 1.0
+    fill(out[rows], 1.0)
 
 
 @inline
@@ -194,7 +223,7 @@ def opening_law(price: float, low: Floats, top: Floats, model: Model, out: Float
     for i in range(rows):
         width = min(top[i], price) - low[i]
         if width <= 0.0:
-            out[i] = 0.0
+            fill(out[i], 0.0)
             continue
         share, middle = width / (top[i] - low[i]), low[i] + width / 2
         for g in range(out.shape[1]):
@@ -207,7 +236,7 @@ def opening_law(price: float, low: Floats, top: Floats, model: Model, out: Float
                 inside = max(normal_cdf(upper) - normal_cdf(lower), 0.0) / max(far - near, 1e-9)
                 out[i, g, n] = share * inside
     source = source_row(low, top, price)
-    out[rows] = 0.0
+    fill(out[rows], 0.0)
     if source >= 0:
         for g in range(out.shape[1]):
             for n in range(out.shape[2]):
@@ -229,7 +258,7 @@ def ceiling_law(low: Floats, top: Floats, model: Model, out: Floats) -> None:
                 scale = columns.opening_scale[g, n]
                 near, far = rules.harshness_low * scale - 1.0, rules.harshness_high * scale - 1.0
                 out[i, g, n] = _mean_cdf(near * slack, far * slack)
-    out[rows] = 0.0
+    fill(out[rows], 0.0)
 
 
 @inline
@@ -263,7 +292,8 @@ def weigh_cue(weights: Floats, low: Floats, top: Floats, quote: tuple[float, flo
     price, standing, opened = quote
     law = np.empty(3)
     for i in range(weights.shape[0]):
-        r = price if i == weights.shape[0] - 1 else (low[i] + min(top[i], price)) / 2
+        # A cell above the price is empty; without the cut its share could be infinite, and 0 times infinity is nan.
+        r = price if i == weights.shape[0] - 1 else min(price, (low[i] + min(top[i], price)) / 2)
         share = conceded(price, standing, opened, r)
         for g in range(weights.shape[1]):
             posture_law(share, elapsed, g, model, law)
@@ -305,11 +335,12 @@ def take_quote(weights: Floats, low: Floats, top: Floats, quote: tuple[float, fl
         sds = model.columns.noise_sd
         offset = _offset(weights, price, standing, low, top, rate, sds)
         source = move_law(price, standing, low, top, rate, sds, offset, law)
-    if source < 0:
-        weights[rows] = 0.0
-    elif source < rows:
-        weights[rows] = weights[source]
-    weights *= law
+    for g in range(weights.shape[1]):
+        for n in range(weights.shape[2]):
+            if source < rows:
+                weights[rows, g, n] = weights[source, g, n] if source >= 0 else 0.0
+            for i in range(rows + 1):
+                weights[i, g, n] *= law[i, g, n]
 
 
 @kernel
@@ -323,7 +354,7 @@ def observe(weights: Floats, low: Floats, high: Floats, offers: Floats, k: int, 
     rows, count = low.shape[0], offers.shape[0]
     lows, tops = np.empty(rows + 1), np.empty(rows + 1)
     cut(low, high, quote[1], lows, tops)
-    rate = np.empty(weights.shape[1:])
+    rate = np.empty((weights.shape[1], weights.shape[2]))
     past = past_of(offers, max(count - 1, 0), model.rules)
     if count > 0:
         logit_factors(model, k, past, rate)
@@ -332,7 +363,10 @@ def observe(weights: Floats, low: Floats, high: Floats, offers: Floats, k: int, 
     take_quote(weights, lows, tops, quote, rate, model)
     if cue[0] >= 0:
         weigh_cue(weights, lows, tops, quote, math.sqrt(k / model.rules.horizon), cue, model)
-    total = weights.sum()
+    total = total_weight(weights)
     if total > 0.0:
-        weights /= total
-    return float(total)
+        for i in range(rows + 1):
+            for g in range(rate.shape[0]):
+                for n in range(rate.shape[1]):
+                    weights[i, g, n] /= total
+    return total

@@ -12,7 +12,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.kernels.belief import TOP, conceded, cut, logit_factors, observe, past_of, posture_law, rates, survive
+from oracle.kernels.belief import (
+    TOP,
+    conceded,
+    cut,
+    logit_factors,
+    observe,
+    past_of,
+    posture_law,
+    rates,
+    row_weight,
+    survive,
+    total_weight,
+)
 from oracle.kernels.compiling import inline, kernel
 from oracle.kernels.formulas import counter_offer, opening_price
 from oracle.kernels.planning import Planner, State, best_offer, state_features
@@ -52,7 +64,7 @@ def _index(row: Floats, uniform: float) -> int:
 @inline
 def draw_type(weights: Floats, low: Floats, top: Floats, uniform: float, inside: float) -> tuple[float, int, int]:
     """Return (r, group, node) drawn from ``weights``, which need not be normalised."""
-    target, running = uniform * weights.sum(), 0.0
+    target, running = uniform * total_weight(weights), 0.0
     last = (0, 0, 0)
     for i in range(weights.shape[0]):
         for g in range(weights.shape[1]):
@@ -108,7 +120,7 @@ def _explore(state: State, style: int, settings: Floats, draws: Floats, planner:
         share = settings[0] + (settings[1] - settings[0]) * ((state.round - 1) / 8.0) ** settings[2]
         running, price = 0.0, ceiling
         for i in range(state.low.shape[0]):
-            running += state.weights[i].sum()
+            running += row_weight(state.weights[i])
             if running >= share:
                 price = min(state.high[i], ceiling)
                 break
@@ -131,7 +143,10 @@ def fresh_weights(priors: Priors, index: int) -> Floats:
     """Return the prior of one path with an empty atom."""
     rows, groups, nodes = priors.weights[index].shape
     weights = np.zeros((rows + 1, groups, nodes))
-    weights[:rows] = priors.weights[index]
+    for i in range(rows):
+        for g in range(groups):
+            for n in range(nodes):
+                weights[i, g, n] = priors.weights[index, i, g, n]
     return weights
 
 

@@ -28,6 +28,7 @@ from oracle.kernels.belief import (
     past_of,
     posture_law,
     rates,
+    row_weight,
     survive,
 )
 from oracle.kernels.compiling import inline, kernel
@@ -213,8 +214,9 @@ def action_value(price: float, with_cues: bool, state: State, outlook: Outlook, 
                 turned[g, n, i] = kept[i, g, n]
                 alive += kept[i, g, n]
     offers = np.empty(state.offers.shape[0] + 1)
-    offers[:-1] = state.offers
-    offers[-1] = price
+    for i in range(state.offers.shape[0]):
+        offers[i] = state.offers[i]
+    offers[state.offers.shape[0]] = price
     past = past_of(offers, offers.shape[0], model.rules)
     rate = np.empty((groups, nodes))
     rates(model, past.magnitude, rate)
@@ -268,42 +270,40 @@ def best_offer(state: State, planner: Planner) -> tuple[float, float]:
         return np.nan, 0.0
     outlook = look_ahead(state, planner)
     count, step = state.offers.shape[0], planner.step
-    ceiling = min(state.own, state.standing) if state.opened else state.own
-    bottom = max(0.0, _lowest(state) - step)
-    if count > 0:
-        bottom = state.offers[count - 1]
+    bottom = state.offers[count - 1] if count > 0 else max(0.0, _lowest(state) - step)
     if bottom > state.own:
         return np.nan, 0.0
-    ceiling = max(ceiling, bottom)
-    best, value = bottom, action_value(bottom, False, state, outlook, planner)
-    index = math.floor((state.own - bottom) / step - 1e-9)
-    while index >= 0:
-        price = state.own - index * step
-        if price > ceiling:
-            break
+    ceiling = max(bottom, min(state.own, state.standing) if state.opened else state.own)
+    best, value = bottom, -1.0
+    index = math.floor((state.own - bottom) / step - 1e-9) + 1
+    price = bottom
+    while index >= 0 and price <= ceiling:
         q = action_value(price, False, state, outlook, planner)
         if q > value + 1e-12:
             best, value = price, q
         index -= 1
+        price = state.own - index * step
     return _refine(best, value, (bottom, ceiling), state, outlook, planner)
 
 
 @inline
 def _refine(best: float, value: float, limits: tuple[float, float], state: State, outlook: Outlook, planner: Planner) -> tuple[float, float]:  # fmt: skip  # noqa: E501
-    """Halve the grid around the best offer, now with cues."""
+    """Halve the grid around the best offer, now with cues; the best offer so far is valued again if cues may tell."""
+    width, centre = planner.step, best
     if planner.model.columns.num_cues > 1:
-        value = action_value(best, True, state, outlook, planner)
-    width = planner.step
-    for _ in range(planner.halvings):
-        width /= 2
-        centre = best
-        for side in (-1.0, 1.0):
-            price = min(limits[1], max(limits[0], centre + side * width))
-            if price == centre:
-                continue
-            q = action_value(price, True, state, outlook, planner)
-            if q > value + 1e-12:
-                best, value = price, q
+        value = -1.0
+    for trial in range(1 + 2 * planner.halvings):
+        if trial == 0:
+            price = best
+        else:
+            if trial % 2 == 1:
+                width, centre = width / 2, best
+            price = min(limits[1], max(limits[0], centre + (width if trial % 2 == 0 else -width)))
+        if price == centre and value >= 0.0:
+            continue
+        q = action_value(price, True, state, outlook, planner)
+        if q > value + 1e-12:
+            best, value = price, q
     return best, value
 
 
@@ -311,7 +311,7 @@ def _refine(best: float, value: float, limits: tuple[float, float], state: State
 def _lowest(state: State) -> float:
     """Return the lowest reservation that has weight."""
     for i in range(state.low.shape[0]):
-        if state.weights[i].sum() > 0.0:
+        if row_weight(state.weights[i]) > 0.0:
             return float(state.low[i])
     return state.standing
 
@@ -348,3 +348,15 @@ def state_features(state: State, model: Model, out: Floats) -> None:
     last = state.offers[count - 1] if count > 0 else state.own
     place = (state.own, state.standing, last, past)
     features(sums, np.ones((groups, rows)), low, top, model.columns.stance, place, out)
+
+
+@kernel
+def state_value(state: State, planner: Planner) -> float:
+    """Return the fitted value of a state in which a price stands."""
+    hidden = planner.nets.b1.shape[1]
+    x = np.empty(NUM_FEATURES)
+    if state.round > planner.model.rules.last_answered:
+        return max(state.own - state.standing, 0.0)
+    state_features(state, planner.model, x)
+    fitted = net_value(x, state.round, planner.nets, np.empty(hidden), np.empty(hidden))
+    return bounded_value(fitted, state.own, state.standing, True, 10 * x[5])
