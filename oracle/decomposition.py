@@ -26,6 +26,7 @@ from oracle.bootstrap import bootstrap_means, required_episodes
 from oracle.interventions import Reference
 from oracle.shapley import shapley_values
 from terms.episode import AgentLike, agent_name
+from terms.estimates import Estimate
 from terms.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -140,7 +141,9 @@ class Decomposition:
         """Draw the waterfall of one slice: see :func:`oracle.plotting.plot_waterfall`."""
         from oracle.plotting import plot_waterfall
 
-        return plot_waterfall(self, ax, kind=kind, label=label)
+        rows = {row.part: Estimate(*row[3:]) for row in self.rows if (row.slice, row.label) == (kind, label)}
+        title = f"{self.agent}: {label}, n = {self.row('played', kind, label).n}"
+        return plot_waterfall(rows, ax, target=self.reference, title=title)
 
 
 def decompose(
