@@ -5,11 +5,13 @@ import pytest
 
 import terms
 from oracle.beliefs import Tracker
+from oracle.decomposition import decompose
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets
 from oracle.honest import fitted_reference, fitted_valuer
 from oracle.interventions import run_reference
 from oracle.planner import BayesAgent
 from oracle.prior import Grid, Knowledge
+from terms.agents.scripted import Patient
 from terms.types import Accept, Offer, Reject
 
 GRID = Grid(1.0, 5)
@@ -54,3 +56,10 @@ def test_another_grid_is_refused(values):
     scenario = terms.fresh_suite(83, ["overlap"], ["taciturn"], 1)[0]
     with pytest.raises(ValueError, match="values were fitted on"):
         run_reference([scenario], fitted_reference(lambda told: values, grid=Grid(2.0, 5)))
+
+
+def test_the_default_reference_of_a_decomposition_is_the_one_that_comes_with_the_package():
+    suite = terms.fresh_suite(84, ["no_deal"], ["taciturn"], 1)  # known to hold no deal: its values need no file
+    report = decompose(Patient(), suite=suite)
+    assert report.row("reference").estimate == 0.0
+    assert report.row("gap").estimate == pytest.approx(-report.row("played").estimate)
