@@ -7,11 +7,14 @@ and the valuation of single moves.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oracle.agents import Planner
+from oracle.clairvoyant import Clairvoyant, read_revealed_type
 from oracle.fitted import FittedValues
 from oracle.interventions import Reference, told_regime_and_family
 from oracle.kernels.planning import Planner as KernelPlanner
@@ -20,8 +23,9 @@ from oracle.posterior import Posterior
 from oracle.prior import SCALE, Grid, Knowledge
 from oracle.shipped import SETTINGS, values_for
 from oracle.valuation import Valuer
+from terms.config import GameConfig
 from terms.scenario import Scenario
-from terms.types import Accept, Action, Observation, Offer
+from terms.types import Accept, Action, Family, Observation, Offer
 
 Floats = NDArray[np.float64]
 
@@ -79,6 +83,32 @@ def fitted_reference(
         return found[key]
 
     return Reference(knowledge, lambda told: rules(told)[0], grid, lambda told: rules(told)[1])
+
+
+@dataclass(frozen=True, eq=False)
+class HonestAgent:
+    """The honest optimum as an agent that heeds what it is told: given the type, it plays the best reply to it."""
+
+    inner: BayesAgent
+    family: Family
+    config: GameConfig
+    name: str = "bayes"
+
+    @classmethod
+    def for_knowledge(cls, scenario: Scenario, knowledge: Knowledge, name: str = "bayes") -> Self:
+        """Return the agent that is told ``knowledge`` about ``scenario``."""
+        return cls(BayesAgent(values_for(knowledge)), scenario.family, scenario.config, name)
+
+    def for_episode(self, seed: int) -> Self:
+        """Return the agent for one episode, with an empty memory."""
+        return replace(self, inner=self.inner.for_episode(seed))
+
+    def act(self, observation: Observation) -> Action:
+        """Play the best reply to a revealed type, else the honest optimum."""
+        hidden = read_revealed_type(observation)
+        if hidden is None:
+            return self.inner.act(observation)
+        return Clairvoyant(self.family, self.config, hidden).act(observation)
 
 
 def _tracker_of(belief: Posterior, planner: KernelPlanner) -> BeliefTracker:

@@ -11,14 +11,13 @@ import difflib
 
 from oracle.agents import BELIEF_AGENTS, BeliefAgent, Insider
 from oracle.clairvoyant import Clairvoyant
+from oracle.honest import HonestAgent
 from oracle.interventions import told_family, told_regime_and_family
-from oracle.planner import BayesAgent
-from oracle.shipped import values_for
 
 PLAYERS: dict[str, BeliefAgent | Insider] = {
-    "bayes": Insider("bayes", lambda scenario: BayesAgent(values_for(told_regime_and_family(scenario)))),
+    "bayes": Insider("bayes", lambda scenario: HonestAgent.for_knowledge(scenario, told_regime_and_family(scenario))),
     "bayes-unsure": Insider(
-        "bayes-unsure", lambda scenario: BayesAgent(values_for(told_family(scenario)), name="bayes-unsure")
+        "bayes-unsure", lambda scenario: HonestAgent.for_knowledge(scenario, told_family(scenario), "bayes-unsure")
     ),
     "clairvoyant": Insider("clairvoyant", Clairvoyant.for_scenario),
     **BELIEF_AGENTS,

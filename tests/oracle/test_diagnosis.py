@@ -26,9 +26,11 @@ def arms_of(played=10.0, base=10.0, posterior=10.0, revealed=15.0, oracle=10.0, 
         ({"played": 6.0}, "execution"),
         ({"played": 6.0, "base": 6.0}, "belief"),
         ({"played": 6.0, "base": 6.0, "posterior": 6.0}, "uncertainty"),
-        ({"revealed": 11.0}, "planning"),
-        ({"played": 9.0, "revealed": 11.0}, "planning"),
+        ({"played": 6.0, "base": 6.0, "posterior": 6.0, "revealed": 11.0}, "planning"),
+        ({"played": 6.0, "base": 6.0, "posterior": 6.0, "revealed": 6.0}, "planning"),
+        ({"played": 9.0, "base": 9.0, "revealed": 11.0}, "planning"),
         ({"played": 9.9}, "none"),
+        ({"revealed": 10.0}, "none"),  # deaf to what it is told, but as good as the honest optimum
     ],
 )
 def test_the_largest_part_is_named(changes, fault):

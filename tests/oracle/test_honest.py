@@ -5,9 +5,10 @@ import pytest
 
 import terms
 from oracle.beliefs import Tracker
+from oracle.clairvoyant import Clairvoyant, revealed_type
 from oracle.decomposition import decompose
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets
-from oracle.honest import fitted_reference, fitted_valuer
+from oracle.honest import HonestAgent, fitted_reference, fitted_valuer
 from oracle.interventions import run_reference
 from oracle.planner import BayesAgent
 from oracle.prior import Grid, Knowledge
@@ -63,3 +64,14 @@ def test_the_default_reference_of_a_decomposition_is_the_one_that_comes_with_the
     report = decompose(Patient(), suite=suite)
     assert report.row("reference").estimate == 0.0
     assert report.row("gap").estimate == pytest.approx(-report.row("played").estimate)
+
+
+def test_told_the_type_the_honest_agent_plays_the_best_reply(values):
+    scenario = terms.fresh_suite(85, ["overlap"], ["taciturn"], 1)[0]
+    agent = HonestAgent(BayesAgent(values), scenario.family, scenario.config)
+    told = {"revealed_type": revealed_type(scenario.counterpart_type)}
+    assert (
+        terms.play(scenario, agent, side_info=told).turns
+        == terms.play(scenario, Clairvoyant.for_scenario(scenario)).turns
+    )
+    assert terms.play(scenario, agent).turns == terms.play(scenario, BayesAgent(values)).turns
