@@ -26,6 +26,7 @@ class Agent(Protocol):
 
 
 AgentLike = Agent | Callable[[Observation], Action | Mapping[str, Any]]
+SideInfo = Mapping[str, Any] | Callable[[Observation], Mapping[str, Any]]
 
 
 def agent_name(agent: AgentLike) -> str:
@@ -37,25 +38,36 @@ def agent_name(agent: AgentLike) -> str:
 
 
 def play(
-    scenario: Scenario, agent: AgentLike, *, side_info: Mapping[str, Any] | None = None, voice: Voice = render
+    scenario: Scenario, agent: AgentLike, *, side_info: SideInfo | None = None, voice: Voice = render
 ) -> EpisodeRecord:
     """Play one episode and return its record; ``voice`` words the counterpart's acts (see :mod:`terms.voice`).
 
-    An agent's illegal or unreadable move is recorded; an exception the agent raises is a programmer's mistake and
-    passes through, with the scenario named.
+    ``side_info`` is shown to the agent; a function of the observation is called anew every round. An agent's illegal or
+    unreadable move is recorded; an exception the agent raises is a programmer's mistake and passes through, with the
+    scenario named.
     """
-    start = getattr(agent, "for_episode", None)
-    player = start(scenario.agent_seed) if start else agent
-    act = player.act if isinstance(player, Agent) else player
+    act = start_episode(agent, scenario)
     game = Game(scenario, speak=voice)
     while not game.is_over:
         try:
-            reply = act(game.observe(side_info))
+            reply = act(observe(game, side_info))
         except Exception as error:
             error.add_note(f"raised by agent {agent_name(agent)!r} in round {game.round} of {scenario.scenario_id}")
             raise
         game.step(coerce_action(reply))
     return game.record(agent_name(agent))
+
+
+def start_episode(agent: AgentLike, scenario: Scenario) -> Callable[[Observation], Action | Mapping[str, Any]]:
+    """Return the agent's move function for one episode, seeded if the agent draws or keeps state."""
+    start = getattr(agent, "for_episode", None)
+    player = start(scenario.agent_seed) if start else agent
+    return player.act if isinstance(player, Agent) else player
+
+
+def observe(game: Game, side_info: SideInfo | None) -> Observation:
+    """Return what the agent sees now, with side information that may itself depend on what it sees."""
+    return game.observe(side_info(game.observe()) if callable(side_info) else side_info)
 
 
 def replay(

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from terms.config import GameConfig
@@ -117,10 +116,16 @@ def history_features(earlier_offers: Sequence[float], sign: int, params: KernelP
     tail = earlier_offers[-params.window - 1 :]
     if len(tail) < 2:
         return NO_HISTORY
-    steps = [sign * (after - before) / params.price_range for before, after in pairwise(tail)]
-    gains = [max(0.0, step) for step in steps]
-    rigidity = 1.0 if gains[-1] < params.rigidity_threshold else 0.0
-    return Features(sum(steps) / len(steps), sum(gains) / len(gains), rigidity)
+    speed = magnitude = gain = 0.0
+    # A plain loop: `sum` rounds differently from Python 3.12 on, and the oracle compiles this very function.
+    for index in range(1, len(tail)):
+        step = sign * (tail[index] - tail[index - 1]) / params.price_range
+        gain = max(0.0, step)
+        speed += step
+        magnitude += gain
+    steps = len(tail) - 1
+    rigidity = 1.0 if gain < params.rigidity_threshold else 0.0
+    return Features(speed / steps, magnitude / steps, rigidity)
 
 
 def favourability(price: float, reservation: float, sign: int, price_range: float) -> float:

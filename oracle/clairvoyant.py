@@ -1,0 +1,176 @@
+"""The clairvoyant: an agent that knows the counterpart's type, not its luck. No agent can earn more on average.
+
+Knowing the type, offering ``r_B`` again and again is accepted sooner or later: its value is close to the whole surplus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle.kernels.clairvoyant import SLOTS
+from oracle.known_type import STANDARD, Problem, Resolution, problem_of, situation_values, value_at_start
+from terms.agents.moves import sign
+from terms.config import GameConfig
+from terms.game import Game
+from terms.kernel import STANCES
+from terms.scenario import Scenario
+from terms.types import Accept, Action, Belief, Family, Observation, Offer, PrivateType, Reject, Stance
+
+Floats = NDArray[np.float64]
+
+
+def clairvoyant_values(
+    scenarios: Sequence[Scenario], *, resolution: Resolution = STANDARD, num_threads: int = 2
+) -> Floats:
+    """Return the value of each scenario to an agent that knows the counterpart's type, at its first move.
+
+    Where the counterpart opens, its opening price is already seen; where the agent opens, it is still to be drawn.
+    """
+
+    def value(scenario: Scenario) -> float:
+        observation = Game(scenario).observe()
+        hidden = scenario.counterpart_type
+        problem = problem_of(scenario.config, scenario.family, hidden, observation)
+        return value_at_start(problem, _standing(observation, hidden.reservation_price), resolution)
+
+    with ThreadPoolExecutor(num_threads) as pool:
+        return np.array(list(pool.map(value, scenarios)))
+
+
+@dataclass(frozen=True)
+class Clairvoyant:
+    """Plays the greedy policy of the dynamic program: the best reply to a counterpart whose type is revealed.
+
+    The type comes from ``side_info["revealed_type"]`` or, without it, from ``hidden``. The family is part of the rules,
+    not of the type, and must be given. Reads the last four own offers from the observation's history.
+    """
+
+    family: Family
+    config: GameConfig = field(default_factory=GameConfig)
+    hidden: PrivateType | None = None
+    resolution: Resolution = STANDARD
+    name: str = "clairvoyant"
+
+    @classmethod
+    def for_scenario(cls, scenario: Scenario) -> Self:
+        """Return the agent that knows the type of this scenario's counterpart."""
+        return cls(scenario.family, scenario.config, scenario.counterpart_type)
+
+    def act(self, observation: Observation) -> Action:
+        """Accept, offer or leave, whichever is worth most; accepting wins a tie."""
+        hidden = read_revealed_type(observation) or self.hidden
+        if hidden is None:
+            raise ValueError("side_info has no 'revealed_type'; the clairvoyant needs the counterpart's type")
+        belief = point_belief(hidden)
+        problem = problem_of(self.config, self.family, hidden, observation)
+        if problem.zopa <= 0:
+            return Reject(belief=belief)
+        offers, values = known_type_values(problem, observation, hidden.reservation_price, self.resolution)
+        best = int(values.argmax())
+        gain = -np.inf if observation.accept_utility is None else observation.accept_utility
+        if gain >= max(values[best], 0.0):
+            return Accept(belief=belief)
+        if values[best] <= 0:
+            return Reject(belief=belief)
+        price = hidden.reservation_price + sign(observation) * float(offers[best])
+        return Offer(min(observation.price_max, max(observation.price_min, price)), belief=belief)
+
+
+def known_type_values(
+    problem: Problem, observation: Observation, reservation: float, resolution: Resolution = STANDARD
+) -> tuple[Floats, Floats]:
+    """Return the offers searched, measured from ``reservation``, and their values where the observation was made."""
+    past = [sign(observation) * (price - reservation) for price in past_offers(observation)]
+    return situation_values(problem, observation.round, past, _standing(observation, reservation), resolution)
+
+
+class Assessment(NamedTuple):
+    """What actions are worth against a known type, ``values`` (actions,), and the best that could be done."""
+
+    values: Floats
+    best: float
+
+
+def assess_actions(
+    config: GameConfig,
+    family: Family,
+    hidden: PrivateType,
+    observation: Observation,
+    actions: Sequence[Action],
+    resolution: Resolution = STANDARD,
+) -> Assessment:
+    """Return what each action is worth against a counterpart of type ``hidden``, playing best from then on.
+
+    An action that is no legal move ends the episode and is worth nothing. An offer that goes back is valued as the last
+    one held, as the state of the dynamic program holds rising offers only.
+    """
+    problem = problem_of(config, family, hidden, observation)
+    side, reservation = sign(observation), hidden.reservation_price
+
+    def distance(price: float) -> float:
+        return side * (price - reservation)
+
+    past = [distance(price) for price in past_offers(observation)]
+    asked = {
+        action.price: max([distance(action.price), *past[-1:]])
+        for action in actions
+        if isinstance(action, Offer) and observation.price_min <= action.price <= observation.price_max
+    }
+    standing = _standing(observation, reservation)
+    offers, values = situation_values(problem, observation.round, past, standing, resolution, list(asked.values()))
+    worth = np.zeros(len(actions))
+    for i, action in enumerate(actions):
+        if isinstance(action, Accept) and observation.accept_utility is not None:
+            worth[i] = observation.accept_utility
+        elif isinstance(action, Offer) and action.price in asked:
+            worth[i] = values[int(np.abs(offers - asked[action.price]).argmin())]
+    return Assessment(worth, max(float(values.max()), observation.accept_utility or 0.0, 0.0))
+
+
+def past_offers(observation: Observation) -> list[float]:
+    """Return the last own offers, oldest first, as many as the kernel can still see.
+
+    Raises
+    ------
+    ValueError
+        If the observation shows fewer past rounds than that.
+    """
+    prices = [turn.price for turn in observation.history if turn.price is not None]
+    if len(prices) < min(observation.round - 1, SLOTS):
+        raise ValueError(f"history shows {len(prices)} own offers; set history_window to at least {SLOTS}")
+    return prices
+
+
+def revealed_type(hidden: PrivateType) -> dict[str, Any]:
+    """Return the type as JSON types: what ``side_info["revealed_type"]`` holds."""
+    return {
+        "reservation_price": hidden.reservation_price,
+        "urgency": hidden.urgency,
+        "stance": hidden.stance.value,
+    }
+
+
+def read_revealed_type(observation: Observation) -> PrivateType | None:
+    """Return the type that the observation reveals, if it does."""
+    info = observation.side_info.get("revealed_type")
+    if info is None:
+        return None
+    return PrivateType(info["reservation_price"], info["urgency"], Stance(info["stance"]))
+
+
+def point_belief(hidden: PrivateType) -> Belief:
+    """Return certainty about ``hidden`` in the form an agent reports."""
+    first, second, third = (float(stance is hidden.stance) for stance in STANCES)
+    return Belief(hidden.reservation_price, hidden.urgency, (first, second, third))
+
+
+def _standing(observation: Observation, reservation: float) -> float | None:
+    if observation.standing_price is None:
+        return None
+    return sign(observation) * (observation.standing_price - reservation)

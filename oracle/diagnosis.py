@@ -1,0 +1,62 @@
+"""Which part of an agent to mend: a stated rule over a decomposition.
+
+A part is *found* when its 95 % interval lies above zero and its mean is at least :data:`THRESHOLD` of what the
+clairvoyant earns. The diagnosis names the largest part found; none if nothing is found or if the agent earns within the
+same threshold of the honest optimum, whatever it would do with more information. On agents with one planted fault the
+rule names the fault in at least 95 % of batches of :data:`DOCUMENTED_EPISODES` feasible episodes, four in each family
+(measured by the slow tests).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from oracle.decomposition import OVERALL, Decomposition
+
+THRESHOLD = 0.05
+DOCUMENTED_EPISODES = 24
+FAULTS = {
+    "execution": "execution",
+    "belief": "inference",
+    "uncertainty": "uncertainty_own",
+    "planning": "control_residual",
+}
+
+
+class Diagnosis(NamedTuple):
+    """``fault`` is a key of :data:`FAULTS` or ``none``; ``shares`` are the parts over the clairvoyant's utility.
+
+    Shares are ``None`` where the clairvoyant earns nothing, as in infeasible episodes; ``found`` is largest first.
+    """
+
+    fault: str
+    shares: dict[str, float | None]
+    found: tuple[str, ...]
+    n: int
+
+
+def diagnose(
+    report: Decomposition, *, threshold: float = THRESHOLD, kind: str = OVERALL[0], label: str = OVERALL[1]
+) -> Diagnosis:
+    """Name the part of the agent that loses most, in one slice of its decomposition."""
+    if not threshold >= 0:
+        raise ValueError(f"threshold={threshold}; it must not be negative")
+    rows = {fault: report.row(part, kind, label) for fault, part in FAULTS.items()}
+    # Against the clairvoyant whatever the report's reference: the two targets differ by the unavoidable part.
+    known = report.row("reference", kind, label).estimate or 0.0
+    unavoidable = report.row("uncertainty_unavoidable", kind, label).estimate or 0.0
+    target = known + unavoidable if report.reference == "oracle" else known
+    honest_gap = target - unavoidable - (report.row("played", kind, label).estimate or 0.0)
+    shares = {
+        fault: row.estimate / target if row.estimate is not None and target > 0 else None for fault, row in rows.items()
+    }
+    found = [
+        fault
+        for fault, row in rows.items()
+        if row.low is not None
+        and row.low > 0
+        and (shares[fault] or 0.0) >= threshold
+        and honest_gap >= threshold * target
+    ]
+    found.sort(key=lambda fault: -(shares[fault] or 0.0))
+    return Diagnosis(found[0] if found else "none", shares, tuple(found), rows["execution"].n)

@@ -1,0 +1,243 @@
+"""The three information conditions on identical episodes and luck (section 2.3 of the paper).
+
+``base``: the agent infers the type itself. ``oracle_posterior``: it is shown the exact posterior, recomputed after
+every observation. ``revealed_type``: it is shown the type. Works for any agent: scripted, a function, a model, a
+person.
+
+Every trial is scored twice. *As played*, a reply that is no legal move ends the episode. *Repaired*, the reference's
+move takes its place and the talk goes on; the difference is what faults of execution cost, kept apart from decisions.
+The repaired line is a counterfactual for the diagnosis alone and never a result of the agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from oracle import posterior
+from oracle.agents import PLANNING_GRID, BeliefAgent, Insider, Planner, known_type_aware, quantile_ramp
+from oracle.beliefs import Tracker, certain, tilt
+from oracle.clairvoyant import revealed_type
+from oracle.posterior import Posterior
+from oracle.prior import Grid, Knowledge
+from oracle.valuation import Valuer, mixture_values
+from terms.episode import AgentLike, SideInfo, agent_name, observe, play, replay, start_episode
+from terms.game import EpisodeRecord, Game
+from terms.protocol import coerce_action
+from terms.scenario import Scenario
+from terms.types import Accept, Action, Belief, Observation, Offer, ReplyFault, Unusable
+
+
+class Condition(StrEnum):
+    """What the agent is told."""
+
+    BASE = "base"
+    ORACLE_POSTERIOR = "oracle_posterior"
+    REVEALED_TYPE = "revealed_type"
+
+
+def told_regime_and_family(scenario: Scenario) -> Knowledge:
+    """Return the laws of the scenario's own regime and family: the sharpest honest prior.
+
+    Raises
+    ------
+    ValueError
+        If the episode is data-grounded: its reservations lie around a reference price, which no prior here covers.
+    """
+    return Knowledge.of([_synthetic(scenario).regime], [scenario.family], scenario.config)
+
+
+def told_family(scenario: Scenario) -> Knowledge:
+    """Return the laws with every regime possible, so that infeasibility has to be inferred; synthetic episodes only."""
+    return Knowledge.of(None, [_synthetic(scenario).family], scenario.config)
+
+
+def _synthetic(scenario: Scenario) -> Scenario:
+    if scenario.product is not None:
+        raise ValueError(
+            f"scenario {scenario.scenario_id!r} is about product {scenario.product.name!r}; the exact posterior covers "
+            "synthetic prices only"
+        )
+    return scenario
+
+
+def ramp_planner(knowledge: Knowledge) -> Planner:
+    """Return the rule of thumb, which needs no training and so does not depend on the laws."""
+    del knowledge
+    return quantile_ramp
+
+
+def mixture_valuer(knowledge: Knowledge) -> Valuer:
+    """Return the values of a player without fitted ones; the belief alone says what it knows."""
+    del knowledge
+    return mixture_values
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The honest player: what it is told of the laws, how finely it believes, how it plans, how it values moves."""
+
+    knowledge: Callable[[Scenario], Knowledge] = told_regime_and_family
+    planner: Callable[[Knowledge], Planner] = ramp_planner
+    grid: Grid = PLANNING_GRID
+    valuer: Callable[[Knowledge], Valuer] = mixture_valuer
+
+    def tracker(self, scenario: Scenario) -> Tracker:
+        """Return an exact posterior that waits for the first observation of ``scenario``."""
+        return Tracker(self.knowledge(scenario), self.grid)
+
+    def plan(self, scenario: Scenario) -> Planner:
+        """Return the planner for ``scenario``; where a belief is certain, it is the dynamic program."""
+        return known_type_aware(self.planner(self.knowledge(scenario)))
+
+
+class Trial(NamedTuple):
+    """One episode as played, and with faults of execution repaired (the same record where there was none)."""
+
+    played: EpisodeRecord
+    repaired: EpisodeRecord
+
+
+class ReferenceAgent:
+    """The reference in one scenario: the honest optimum, or with ``is_told`` the best reply to the type."""
+
+    def __init__(self, reference: Reference, scenario: Scenario, *, is_told: bool = False) -> None:
+        self.name = "clairvoyant" if is_told else "oracle"
+        self._setting = (reference, scenario, is_told)
+        self._tracker = reference.tracker(scenario)
+        self._plan = reference.plan(scenario)
+
+    def for_episode(self, seed: int) -> ReferenceAgent:
+        """Return the player of one episode; the planner never draws, so ``seed`` is not used."""
+        del seed
+        reference, scenario, is_told = self._setting
+        return ReferenceAgent(reference, scenario, is_told=is_told)
+
+    def see(self, observation: Observation) -> Posterior:
+        """Take in an observation and return the exact posterior there."""
+        return self._tracker.see(observation)
+
+    def act(self, observation: Observation) -> Action:
+        """Return the reference's move."""
+        belief = self.see(observation)
+        _, scenario, is_told = self._setting
+        return self._plan(certain(belief, scenario.counterpart_type) if is_told else belief, observation)
+
+
+class PlannerSwap:
+    """The agent's own belief with the reference's action rule: asks the agent, keeps what it states, plans anew.
+
+    An agent that says nothing new still holds what it stated last, and before that the prior: it has told nobody that
+    it learnt anything. A provider's failure ends the episode as it would any other.
+    """
+
+    def __init__(self, agent: AgentLike, scenario: Scenario, reference: Reference) -> None:
+        self.name = f"{agent_name(agent)}+planner"
+        self._ask = start_episode(agent, scenario)
+        self._tracker = reference.tracker(scenario)
+        self._plan = reference.plan(scenario)
+        self._stated: Belief | None = None
+
+    def act(self, observation: Observation) -> Action:
+        """Return the planner's move on the belief the agent states here."""
+        exact = self._tracker.see(observation)
+        reply = coerce_action(self._ask(observation))
+        if isinstance(reply, Unusable) and reply.fault is ReplyFault.PROVIDER:
+            return reply
+        self._stated = reply.belief or self._stated or self._prior_belief(observation)
+        return self._plan(tilt(exact, self._stated), observation)
+
+    def _prior_belief(self, observation: Observation) -> Belief:
+        start = posterior.start(self._tracker.knowledge, posterior.seat_of(observation), self._tracker.grid)
+        return posterior.stated_belief(start)
+
+
+def condition_side_info(scenario: Scenario, condition: Condition, reference: Reference) -> SideInfo | None:
+    """Return what ``condition`` tells the agent in one episode; make it anew for every episode."""
+    if condition is Condition.BASE:
+        return None
+    if condition is Condition.REVEALED_TYPE:
+        return {"revealed_type": revealed_type(scenario.counterpart_type)}
+    tracker = reference.tracker(scenario)
+
+    def posterior_now(observation: Observation) -> Mapping[str, Any]:
+        return {"posterior": posterior.summary(tracker.see(observation))}
+
+    return posterior_now
+
+
+def play_condition(
+    scenario: Scenario, agent: AgentLike, condition: Condition, *, reference: Reference | None = None
+) -> Trial:
+    """Play one episode under ``condition``, as played and with faults of execution repaired.
+
+    A provider's failure ends both lines: it is no fault of the agent and is excluded from every mean.
+    """
+    honest = reference or Reference()
+    act = start_episode(agent, scenario)
+    told = condition_side_info(scenario, condition, honest)
+    stand_in: ReferenceAgent | None = None
+    unseen: list[Observation] = []  # what a stand-in has to catch up on; most episodes never need one
+    game, moves, name = Game(scenario), list[Action](), agent_name(agent)
+    played: EpisodeRecord | None = None
+    while not game.is_over:
+        observation = observe(game, told)
+        try:
+            action = coerce_action(act(observation))
+        except Exception as error:
+            error.add_note(f"raised by agent {name!r} in round {game.round} of {scenario.scenario_id} ({condition})")
+            raise
+        unseen.append(observation)
+        if is_execution_fault(action, observation):
+            played = played or replay(scenario, [*moves, action], agent=name)
+            stand_in = stand_in or ReferenceAgent(honest, scenario, is_told=condition is Condition.REVEALED_TYPE)
+            while unseen:
+                stand_in.see(unseen.pop(0))
+            action = stand_in.act(observation)
+        moves.append(action)
+        game.step(action)
+    record = game.record(name)
+    return Trial(played or record, record)
+
+
+def is_execution_fault(action: Action, observation: Observation) -> bool:
+    """Whether the reply is no move of the game: unreadable, empty, refused, truncated, or illegal.
+
+    Trading at a loss or going back on an offer is legal, if unwise: those are decisions.
+    """
+    match action:
+        case Unusable():
+            return action.fault is not ReplyFault.PROVIDER
+        case Offer():
+            return not observation.price_min <= action.price <= observation.price_max
+        case Accept():
+            return not observation.can_accept
+        case _:
+            return False
+
+
+def run_condition(
+    scenarios: Iterable[Scenario],
+    agent: AgentLike,
+    condition: Condition | str,
+    *,
+    reference: Reference | None = None,
+) -> list[Trial]:
+    """Play every scenario under one condition; the oracle's own agents are told the scenario's laws first."""
+    chosen = Condition(condition)
+    return [play_condition(item, informed(agent, item), chosen, reference=reference) for item in scenarios]
+
+
+def informed(agent: AgentLike, scenario: Scenario) -> AgentLike:
+    """Return the agent for ``scenario``; only the oracle's own players are told anything about it.
+
+    A scenario holds the hidden type and the luck, so no other agent is ever handed one, whatever methods it has.
+    """
+    return agent.for_scenario(scenario) if isinstance(agent, BeliefAgent | Insider) else agent
+
+
+def run_reference(scenarios: Sequence[Scenario], reference: Reference, *, is_told: bool = False) -> list[EpisodeRecord]:
+    """Play every scenario with the reference, honest or told the type."""
+    return [play(item, ReferenceAgent(reference, item, is_told=is_told)) for item in scenarios]

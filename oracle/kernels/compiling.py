@@ -1,0 +1,54 @@
+"""How kernels are compiled and cached on disk.
+
+Numba stamps a cached kernel with its own source file alone, so an edit of a formula in another module would leave the
+old machine code in use. Every kernel's cache entry is therefore named after a digest of all kernel sources and of
+the game's formulas: any edit starts a new entry, and an old one can never be mistaken for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+import terms.kernel
+import terms.payoffs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _source_digest() -> str:
+    sources = [Path(terms.kernel.__file__), Path(terms.payoffs.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+    digest = hashlib.sha256()
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+SOURCE_DIGEST = _source_digest()
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` on first use and cache it on disk; it releases the GIL, so threads share the work."""
+    function.__qualname__ = f"{function.__qualname__}_{SOURCE_DIGEST}"
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def inline(function: F) -> F:
+    """Compile a helper that only other kernels call; it is cached as a part of them."""
+    return cast(F, njit(error_model="numpy")(function))
+
+
+def from_game(function: F, **names: Callable[..., Any]) -> F:
+    """Compile a formula of the game as it stands, with the compiled versions of the formulas that it calls.
+
+    A second copy of a rule would drift; this one is the same code object.
+    """
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"function={function!r} must be a plain function")
+    scope = {**function.__globals__, **names}
+    return inline(FunctionType(function.__code__, scope, function.__name__, function.__defaults__))  # type: ignore[return-value]

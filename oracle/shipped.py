@@ -1,0 +1,166 @@
+"""Fitted values that come with the package, and those fitted on demand.
+
+Every family has values for three standard priors: ``overlap``, ``urgency_shift`` and ``unknown`` (the three released
+regimes, equally likely). In a game known to have no deal nothing can be earned, so its values are zero and need no
+file. Any other knowledge is fitted once and kept in the cache (:mod:`oracle.cache`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oracle.cache import Arrays, from_bytes, load_or_solve, solution_key, store, to_bytes
+from oracle.fitted import FittedValues, TrainingSettings, empty_nets, train
+from oracle.kernels.value import NUM_FEATURES, Nets
+from oracle.planner import BayesAgent
+from oracle.prior import RELEASED_REGIMES, Knowledge
+from terms.config import GameConfig
+from terms.episode import play
+from terms.suites import fresh_suite
+from terms.types import Family, Opener, Regime
+
+STANDARD_PRIORS: dict[str, tuple[Regime, ...]] = {
+    "overlap": (Regime.OVERLAP,),
+    "urgency_shift": (Regime.URGENCY_SHIFT,),
+    "unknown": RELEASED_REGIMES,
+}
+SETTINGS = TrainingSettings()
+VALUES_VERSION = 1  # raise it when the meaning of a feature or a parameter changes
+SEED = 20_260_513
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one (family, prior, opener) earns on fresh episodes, with standard errors, and the training residual."""
+
+    family: str
+    prior: str
+    opener: str
+    n: int
+    utility_share: float
+    utility_share_se: float
+    surplus_efficiency: float
+    surplus_efficiency_se: float
+    residual: float
+    seconds: float
+
+
+def values_key(knowledge: Knowledge, settings: TrainingSettings) -> str:
+    """Return the digest of everything fitted values depend on; words and shown history do not count."""
+    config = knowledge.config.model_dump(mode="json", exclude={"show_messages", "history_window"})
+    sizes = {name: value for name, value in asdict(settings).items() if name != "threads"}
+    return solution_key(
+        {
+            "version": VALUES_VERSION,
+            "features": NUM_FEATURES,
+            "config": config,
+            "regimes": list(knowledge.regimes),
+            "families": list(knowledge.families),
+            "geometry": knowledge.geometry,
+            "objective": knowledge.objective,
+            "settings": sizes,
+        }
+    )
+
+
+def standard_knowledge(family: Family | str, prior: str) -> Knowledge:
+    """Return what an agent knows that is told the family and one of the standard priors."""
+    if prior not in STANDARD_PRIORS:
+        raise ValueError(f"prior={prior!r}, allowed are {', '.join(STANDARD_PRIORS)}")
+    return Knowledge(GameConfig(), STANDARD_PRIORS[prior], (Family(family),))
+
+
+def values_for(
+    knowledge: Knowledge, *, folder: Path | None = None, settings: TrainingSettings = SETTINGS
+) -> FittedValues:
+    """Return fitted values for ``knowledge``: shipped, else from the cache, else fitted now (a minute or two)."""
+    if knowledge.regimes == (Regime.NO_DEAL,):
+        horizon = knowledge.config.horizon
+        return FittedValues(knowledge, settings.grid, empty_nets(horizon, 1), np.zeros(horizon + 1), 0.0)
+    key = values_key(knowledge, settings)
+    arrays = _shipped(key)
+    if arrays is None:
+        arrays = load_or_solve(key, lambda: _to_arrays(_fit(knowledge, settings)), folder)
+    return _from_arrays(arrays, knowledge, settings)
+
+
+def retrain(
+    names: Iterable[tuple[str, str]], folder: Path, tell: Callable[[str], None] = lambda line: None
+) -> list[Path]:
+    """Fit the standard values ``names`` (family, prior) again and write them to ``folder`` as they are shipped."""
+    paths = []
+    for family, prior in names:
+        values = _fit(standard_knowledge(family, prior), SETTINGS)
+        key = values_key(values.knowledge, SETTINGS)
+        path = folder / f"{key[:16]}.npz"
+        store(path, to_bytes(key, _to_arrays(values)))
+        paths.append(path)
+        tell(f"{family} {prior}: residual {np.nanmax(values.rmse):.3f}, {values.seconds:.0f} s, {path.name}")
+    return paths
+
+
+def verify(family: str, prior: str, *, n_per_cell: int, seed: int) -> list[Check]:
+    """Play fresh episodes of the prior's regimes with its values and return what they earn, by opener."""
+    values = values_for(standard_knowledge(family, prior))
+    agent, begin = BayesAgent(values), time.perf_counter()
+    earned: dict[Opener, list[tuple[float, float]]] = {opener: [] for opener in Opener}
+    for scenario in fresh_suite(seed, STANDARD_PRIORS[prior], [family], n_per_cell):
+        earned[scenario.opener].append((play(scenario, agent).utility, max(scenario.zopa, 0.0)))
+    seconds = time.perf_counter() - begin
+    return [
+        _check(family, prior, opener, np.array(rows), float(np.nanmax(values.rmse)), seconds)
+        for opener, rows in earned.items()
+    ]
+
+
+def _check(family: str, prior: str, opener: Opener, rows: Any, residual: float, seconds: float) -> Check:
+    utility, width = rows[:, 0], rows[:, 1]
+    feasible = width > 0
+    share = float(utility.mean() / width.mean())
+    errors = (utility - share * width) / width.mean()
+    ratios = utility[feasible] / width[feasible]
+    return Check(
+        family=family,
+        prior=prior,
+        opener=opener.value,
+        n=len(rows),
+        utility_share=share,
+        utility_share_se=float(errors.std(ddof=1) / np.sqrt(len(rows))),
+        surplus_efficiency=float(ratios.mean()),
+        surplus_efficiency_se=float(ratios.std(ddof=1) / np.sqrt(len(ratios))),
+        residual=residual,
+        seconds=seconds,
+    )
+
+
+def _fit(knowledge: Knowledge, settings: TrainingSettings) -> FittedValues:
+    return train(knowledge, settings, rng=np.random.default_rng(SEED))
+
+
+@lru_cache(maxsize=32)
+def _shipped(key: str) -> Arrays | None:
+    file = resources.files("oracle") / "data" / f"{key[:16]}.npz"
+    return from_bytes(key, file.read_bytes()) if file.is_file() else None
+
+
+def _to_arrays(values: FittedValues) -> Arrays:
+    nets = {name: part.astype(np.float32) for name, part in values.nets._asdict().items()}
+    return {**nets, "rmse": values.rmse, "seconds": np.array(values.seconds)}
+
+
+def _from_arrays(arrays: Arrays, knowledge: Knowledge, settings: TrainingSettings) -> FittedValues:
+    nets = Nets(*(np.ascontiguousarray(arrays[name], dtype=np.float64) for name in Nets._fields))
+    return FittedValues(knowledge, settings.grid, nets, arrays["rmse"], float(arrays["seconds"]))
+
+
+def standard_names() -> list[tuple[str, str]]:
+    """Return every shipped (family, prior)."""
+    return [(family.value, prior) for family in Family for prior in STANDARD_PRIORS]

@@ -1,0 +1,83 @@
+"""Speed of the oracle's compiled parts beside their readable twins, in one run: ``python -m tests.bench.oracle``.
+
+The simulator against :func:`terms.play` on the published suite, and on drawn batches with one and two threads; the
+known-type dynamic program against the whole-array NumPy twin of the tests, on one problem and one grid; clairvoyant
+values of the published suite.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import terms
+from oracle.clairvoyant import clairvoyant_values
+from oracle.known_type import offer_grid, price_grid, solve, solve_on
+from oracle.simulate import Schedule, draw_batch, simulate, to_batch
+from terms.agents.scripted import FixedConcession, Patient, TimeDependent
+from terms.cells import suite_cells
+from tests.oracle.test_clairvoyant import numpy_backward_induction, tiny_problem
+
+REPEATS = 5
+NUM_DRAWN = 200_000
+SCHEDULE = Schedule(tuple(np.linspace(0.5, 0.0, 10).tolist()))
+
+
+def _seconds(run: Callable[[], object], repeats: int = REPEATS) -> float:
+    """Return the median time of ``run``, the first call left out: it compiles."""
+    run()
+    samples = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return statistics.median(samples)
+
+
+def _print(label: str, text: str) -> None:
+    sys.stdout.write(f"{label:52} {text}\n")
+
+
+def bench_simulator() -> None:
+    """Compare the compiled simulator with the readable game and time it on drawn batches."""
+    suite = terms.published_suite()
+    batch = to_batch(suite)
+    readable = _seconds(lambda: [terms.play(scenario, Patient()) for scenario in suite])
+    compiled = _seconds(lambda: simulate(batch, Patient()))
+    _print(
+        "patient, published suite, compiled", f"{len(suite) / compiled:12,.0f} a second, {readable / compiled:.0f} x"
+    )
+    rng = np.random.default_rng(0)
+    cell = suite_cells(["overlap"], ["taciturn"])[0]
+    drawn = draw_batch(cell, NUM_DRAWN, rng=rng)
+    for agent in (FixedConcession(0.1), TimeDependent(0.2), Patient(), SCHEDULE):
+        for threads in (1, 2):
+            seconds = _seconds(lambda a=agent, t=threads: simulate(drawn, a, num_threads=t))
+            _print(f"{agent.name}, drawn batch, {threads} threads", f"{NUM_DRAWN / seconds:12,.0f} a second")
+    seconds = _seconds(lambda: simulate(draw_batch(cell, NUM_DRAWN, rng=rng), Patient(), num_threads=2))
+    _print("patient, drawing the batch included", f"{NUM_DRAWN / seconds:12,.0f} a second")
+
+
+def bench_dynamic_program() -> None:
+    """Compare the compiled recursion with the NumPy twin and time the whole published suite."""
+    problem = tiny_problem(np.random.default_rng(0), horizon=10)._replace(zopa=30.0)
+    offers, prices = offer_grid(problem, 10), price_grid(problem, 64)
+    compiled = _seconds(lambda: solve_on(problem, offers, prices))
+    arrays = _seconds(lambda: numpy_backward_induction(problem, offers, prices), repeats=1)
+    label = f"known type, {len(offers)} offers, {len(prices)} prices, 10 rounds"
+    _print(label, f"{compiled * 1e3:9.1f} ms, NumPy {arrays * 1e3:.0f} ms, {arrays / compiled:.0f} x")
+    suite = terms.published_suite()
+    for threads in (1, 2):
+        solve.cache_clear()
+        start = time.perf_counter()
+        clairvoyant_values(suite, num_threads=threads)
+        _print(f"clairvoyant values of 1,800 episodes, {threads} threads", f"{time.perf_counter() - start:9.1f} s")
+
+
+if __name__ == "__main__":
+    bench_simulator()
+    bench_dynamic_program()

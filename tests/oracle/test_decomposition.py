@@ -1,0 +1,187 @@
+"""The decomposition: identities in every episode and slice, scripted agents, planted faults, bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import terms
+from oracle.agents import BELIEF_AGENTS
+from oracle.arms import Arms, run_arms
+from oracle.decomposition import decompose, decompose_arms, parts_of
+from oracle.interventions import Reference
+from oracle.prior import Grid
+from terms.agents.scripted import Patient, RandomLegal
+from terms.types import Offer, ReplyFault, Unusable
+
+COARSE = Reference(grid=Grid(2.0, 5))
+SUITE = terms.fresh_suite(51, ["overlap", "no_deal"], ["candid", "adversarial"], n_per_cell=1)
+ORDERED = ("execution", "inference", "uncertainty", "control")
+
+
+@pytest.fixture(scope="module")
+def reports():
+    agents = [Patient(), RandomLegal(), BELIEF_AGENTS["faulty-belief"], BELIEF_AGENTS["faulty-execution"]]
+    return {
+        agent.name: (
+            decompose(agent, suite=SUITE, honest=COARSE),
+            decompose(agent, suite=SUITE, reference="clairvoyant", honest=COARSE),
+        )
+        for agent in agents
+    }
+
+
+def assert_identities(arms, reference):
+    parts = parts_of(arms, reference)
+    gap = parts["reference"] - parts["played"]
+    np.testing.assert_allclose(sum(parts[name] for name in ORDERED), gap, atol=1e-12, rtol=0)
+    np.testing.assert_allclose(parts["gap"], gap, atol=1e-12, rtol=0)
+    np.testing.assert_allclose(
+        parts["uncertainty_own"] + parts["uncertainty_unavoidable"], parts["uncertainty"], atol=1e-12, rtol=0
+    )
+    if arms.swapped is not None:
+        shared = sum(parts[f"order_free_{name}"] for name in ("belief", "type", "planning"))
+        np.testing.assert_allclose(shared, arms.clairvoyant - arms.base, atol=1e-12, rtol=0)
+
+
+utilities = st.lists(st.floats(-60, 60), min_size=len(SUITE), max_size=len(SUITE)).map(np.array)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(utilities, min_size=7, max_size=7), st.sampled_from(["oracle", "clairvoyant"]))
+def test_parts_sum_to_the_gap_whatever_the_arms(columns, reference):
+    arms = Arms(SUITE, *columns)
+    assert_identities(arms, reference)
+    report = decompose_arms("any", arms, reference)
+    for row in report.table():
+        if row.part == "gap":
+            parts = [report.row(part, row.slice, row.label).estimate for part in ORDERED]
+            assert sum(parts) == pytest.approx(row.estimate, abs=1e-12)
+
+
+def test_parts_sum_to_the_gap_on_real_arms(reports):
+    for pair in reports.values():
+        for report in pair:
+            assert_identities(report.arms, report.reference)
+
+
+def test_scripted_agents_lose_nothing_to_inference_or_uncertainty(reports):
+    for report in (*reports["patient"], *reports["random"]):
+        for part in ("inference", "uncertainty", "execution"):
+            for row in report.table():
+                if row.part == part:
+                    assert (row.estimate, row.low, row.high) == (0.0, 0.0, 0.0)
+
+
+def test_planted_faults_show_in_their_own_part(reports):
+    belief, execution = (reports[name][0] for name in ("faulty-belief", "faulty-execution"))
+    assert belief.row("inference").low > 0
+    assert belief.row("execution").estimate == 0
+    assert execution.row("execution").estimate > 1
+    assert execution.row("inference").estimate == 0
+    for report in (belief, execution):
+        assert report.row("control_residual").estimate == pytest.approx(0, abs=1e-9)
+
+
+def test_rows_cover_every_slice_with_their_n(reports):
+    report = reports["patient"][0]
+    labels = {(row.slice, row.label): row.n for row in report.table()}
+    assert labels == {
+        ("overall", "all"): 16,
+        ("regime", "overlap"): 8,
+        ("regime", "no_deal"): 8,
+        ("family", "candid"): 8,
+        ("family", "adversarial"): 8,
+    }
+    assert {row.slice for row in report.table("family")} == {"family"}
+    for row in report.table():
+        assert row.low <= row.estimate <= row.high
+
+
+def test_slices_average_to_the_whole(reports):
+    report = reports["faulty-belief"][0]
+    for part in ORDERED:
+        halves = [report.row(part, "regime", label).estimate for label in ("overlap", "no_deal")]
+        assert np.mean(halves) == pytest.approx(report.row(part).estimate, abs=1e-12)
+
+
+def test_the_same_episodes_give_the_same_intervals(reports):
+    report = reports["patient"][0]
+    assert decompose_arms("patient", report.arms).rows == report.rows
+    other = decompose_arms("patient", report.arms, rng=np.random.default_rng(1))
+    assert [row.estimate for row in other.rows] == [row.estimate for row in report.rows]
+    assert other.rows != report.rows
+
+
+def test_required_episodes_shrink_with_the_width(reports):
+    report = reports["patient"][0]
+    wide, narrow = report.required_episodes(4.0), report.required_episodes(2.0)
+    assert narrow["gap"] == pytest.approx(4 * wide["gap"], abs=4)
+
+
+def test_without_the_swapped_arm_the_order_free_split_is_left_out():
+    arms = run_arms(Patient(), SUITE[:2], reference=COARSE, is_order_free=False)
+    assert not any(name.startswith("order_free") for name in parts_of(arms, "oracle"))
+
+
+def test_a_provider_failure_removes_the_scenario_from_every_arm():
+    lost = SUITE[0]
+
+    def flaky(observation):
+        if observation.reservation_price == lost.agent_type.reservation_price and observation.side_info:
+            return Unusable(ReplyFault.PROVIDER)  # fails in one condition only
+        return Offer(observation.reservation_price)
+
+    report = decompose(flaky, suite=SUITE[:3], honest=COARSE)
+    assert report.arms.excluded == (lost.scenario_id,)
+    assert report.row("gap").n == 2
+    assert report.to_json_object()["num_excluded"] == 1
+    with pytest.raises(ValueError, match="failed on all 1 scenarios"):
+        decompose(flaky, suite=SUITE[:1], honest=COARSE)
+
+
+def test_progress_is_told():
+    seen = []
+    run_arms(Patient(), SUITE[:3], reference=COARSE, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_json_has_null_where_undefined(reports):
+    short = Arms(SUITE[:1], *(column[:1] for column in _columns(reports["patient"][0].arms)))
+    rows = decompose_arms("patient", short).to_json_object()["rows"]
+    assert {(row["low"], row["high"]) for row in rows} == {(None, None)}
+
+
+def _columns(arms):
+    names = ("played", "base", "posterior", "revealed", "oracle", "clairvoyant", "swapped")
+    return [object.__getattribute__(arms, name) for name in names]
+
+
+def test_waterfall_ends_at_the_reference(reports):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    report = reports["faulty-belief"][0]
+    _, ax = pyplot.subplots()
+    assert report.plot(ax) is ax
+    tops = [bar.get_y() + bar.get_height() for bar in ax.patches]
+    assert tops[-2] == pytest.approx(report.row("reference").estimate)
+    assert tops[-1] == pytest.approx(report.row("reference").estimate)
+    assert report.plot(kind="regime", label="overlap").get_title() == "faulty-belief: overlap, n = 8"
+    pyplot.close("all")
+
+
+def test_bad_requests_are_refused(reports):
+    report = reports["patient"][0]
+    with pytest.raises(ValueError, match="allowed are oracle, clairvoyant"):
+        decompose_arms("x", report.arms, "omniscient")
+    with pytest.raises(ValueError, match="allowed are family, overall, regime"):
+        report.table("role")
+    with pytest.raises(ValueError, match="parts are played, reference"):
+        report.row("luck")
+    with pytest.raises(ValueError, match="suite is empty"):
+        decompose(Patient(), suite=[])
+    with pytest.raises(ValueError, match=r"played has shape \(2,\); there are 1 scenarios"):
+        Arms(SUITE[:1], *(np.zeros(2) for _ in range(6)))

@@ -1,0 +1,43 @@
+"""What a suite is worth, slice by slice."""
+
+import pytest
+
+import terms
+from oracle.clairvoyant import clairvoyant_values
+from oracle.interventions import Reference, run_reference
+from oracle.prior import Grid
+from oracle.tables import suite_values
+
+SUITE = terms.fresh_suite(91, ["overlap", "no_deal"], ["taciturn", "adversarial"], n_per_cell=1)
+COARSE = Reference(grid=Grid(2.0, 5))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {(row.slice, row.label, row.quantity): row for row in suite_values(SUITE, reference=COARSE)}
+
+
+def test_means_are_those_of_the_parts(rows):
+    values = clairvoyant_values(SUITE)
+    earned = [record.utility for record in run_reference(SUITE, COARSE)]
+    zopa = sum(max(scenario.zopa, 0) for scenario in SUITE)
+    assert rows["overall", "all", "clairvoyant_value"].estimate == pytest.approx(values.mean())
+    assert rows["overall", "all", "oracle_utility"].estimate == pytest.approx(sum(earned) / len(SUITE))
+    assert rows["overall", "all", "oracle_share"].estimate == pytest.approx(sum(earned) / zopa)
+    assert rows["overall", "all", "clairvoyant_value"].n == len(SUITE)
+
+
+def test_infeasible_slices_have_no_share(rows):
+    row = rows["regime", "no_deal", "clairvoyant_share"]
+    assert (row.estimate, row.low, row.n) == (None, None, 0)
+    assert rows["regime", "no_deal", "clairvoyant_value"].estimate == 0
+
+
+def test_the_clairvoyant_is_worth_more(rows):
+    for label in ("taciturn", "adversarial"):
+        assert rows["family", label, "clairvoyant_share"].estimate > rows["family", label, "oracle_share"].estimate
+
+
+def test_an_empty_suite_is_refused():
+    with pytest.raises(ValueError, match="scenarios is empty"):
+        suite_values([])
