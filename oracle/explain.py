@@ -21,8 +21,9 @@ from oracle.clairvoyant import assess_actions, revealed_type
 from oracle.interventions import Reference, is_execution_fault
 from oracle.posterior import Posterior
 from oracle.valuation import Valuer
-from terms.game import EpisodeRecord, Game
+from terms.game import Game
 from terms.protocol import coerce_action
+from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Cue, Decision, Observation, Offer, Reject, Turn, Unusable
 

@@ -24,8 +24,9 @@ from oracle.posterior import Posterior
 from oracle.prior import Grid, Knowledge
 from oracle.valuation import Valuer, mixture_values
 from terms.episode import AgentLike, SideInfo, agent_name, observe, play, replay, start_episode
-from terms.game import EpisodeRecord, Game
+from terms.game import Game
 from terms.protocol import coerce_action
+from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Observation, Offer, ReplyFault, Unusable
 

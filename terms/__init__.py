@@ -11,7 +11,8 @@ from terms._version import __version__
 from terms.catalog import catalog_suite, load_catalog
 from terms.config import GameConfig
 from terms.episode import Agent, play, replay
-from terms.game import EpisodeRecord, Game
+from terms.game import Game
+from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.suites import PUBLISHED_FLAW, fresh_suite, published_suite
 from terms.types import Accept, Belief, Observation, Offer, Reject, Unusable

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from terms.game import EpisodeRecord
 from terms.kernel import STANCES
+from terms.records import EpisodeRecord
 from terms.types import Belief, Decision, PrivateType, ReplyFault, Termination, ViolationKind
 
 Floats = NDArray[np.float64]

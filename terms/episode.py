@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from terms.game import EpisodeRecord, Game
+from terms.game import Game
 from terms.protocol import coerce_action
+from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Decision, Observation, Offer, Reject, Turn, Unusable
 from terms.voice import Voice, render

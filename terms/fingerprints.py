@@ -22,8 +22,8 @@ import numpy as np
 
 from terms.columns import Columns, Floats
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
-from terms.game import EpisodeRecord
 from terms.metrics import METRIC_BY_NAME, concession_curve
+from terms.records import EpisodeRecord
 from terms.types import Termination
 
 REFUSAL_SHARE = 1 / 3

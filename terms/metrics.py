@@ -13,8 +13,8 @@ import numpy as np
 
 from terms.columns import BELIEF_PARTS, Columns, belief_errors
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
-from terms.game import EpisodeRecord
 from terms.metric_table import METRIC_BY_NAME, METRICS
+from terms.records import EpisodeRecord
 from terms.suites import NUM_BINS
 from terms.types import Decision, Family, Opener, Regime, Role, Turn
 

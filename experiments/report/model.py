@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from terms.estimates import Estimate
-from terms.game import EpisodeRecord
+from terms.records import EpisodeRecord
 from terms.types import Termination
 
 ENDINGS = {

@@ -13,8 +13,8 @@ from experiments.report.model import ReportRun, SuiteComparison
 from experiments.validity import invalidity, unusable_share
 from terms.estimates import UNDEFINED, Estimate, estimate_share
 from terms.fingerprints import Fingerprint, fingerprint
-from terms.game import EpisodeRecord
 from terms.metrics import Summary, belief_error_by_round, summarize
+from terms.records import EpisodeRecord
 from terms.suites import NUM_BINS
 from terms.types import Family, ReplyFault, Termination
 

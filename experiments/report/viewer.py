@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.report.model import ENDINGS, ReportRun
-from terms.game import EpisodeRecord
+from terms.records import EpisodeRecord
 from terms.types import Belief, Cue, Turn
 from terms.voice import format_price
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import terms
 from terms.agents import build_scripted
-from terms.game import EpisodeRecord
+from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Decision, Family
 
