@@ -16,7 +16,7 @@ from uuid import uuid4
 from experiments.models import requests
 from experiments.models.cache import ReplyCache
 from experiments.models.calls import Attempt, CallLog
-from experiments.models.errors import BadRequest, ModelCallError, ProviderError, RateLimited
+from experiments.models.errors import BadRequest, ModelCallError, ProviderError, RateLimited, Stopped
 from experiments.models.meter import Meter
 from experiments.models.pacing import Pacer, Timing, wait_before_retry
 from experiments.models.records import Completion
@@ -61,7 +61,13 @@ class Completer(Protocol):
             The messages no longer fit; the agent's own fault.
         BudgetExceeded
             The call could pass the spending ceiling; nothing was sent.
+        Stopped
+            After :meth:`stop`.
         """
+        ...
+
+    def stop(self) -> None:
+        """Send nothing more, in any thread; answers on their way are still taken and logged."""
         ...
 
 
@@ -96,7 +102,8 @@ class ChatClient:
     ) -> None:
         self.settings = settings
         self._meter, self._cache, self._log = meter, cache, log
-        self._timing = timing or Timing()
+        self._stopped = threading.Event()
+        self._timing = timing or Timing(sleep=self._sleep)
         self._transport = Transport(settings, read_key(settings), self._timing)
         self._pacer = Pacer(settings.requests_per_minute, self._timing)
         self._slots = threading.BoundedSemaphore(settings.concurrency)
@@ -126,6 +133,14 @@ class ChatClient:
         if self._cache is not None:
             self._cache.put(request, completion)
         return completion
+
+    def stop(self) -> None:
+        """Send nothing more; see :meth:`Completer.stop`."""
+        self._stopped.set()
+
+    def _sleep(self, seconds: float) -> None:
+        if self._stopped.wait(seconds):
+            raise Stopped("the run is being interrupted")
 
     def _recall(self, call_id: str, request: str) -> Completion | None:
         logged = self._log.find(call_id, request) if self._log is not None else None
@@ -179,6 +194,7 @@ class ChatClient:
     def _attempt(self, body: Body, attempt: Attempt) -> Completion:
         with self._slots:
             self._pacer.wait()
+            self._sleep(0)
             outcome, ended, latency_s = self._exchange(body, attempt)
         if isinstance(outcome, Completion):
             outcome = _stamped(outcome, attempt, latency_s)

@@ -17,6 +17,7 @@
     │   ├── OutOfCredit          HTTP 402
     │   └── ModelNotFound        HTTP 404
     ├── ContextOverflow          the agent filled its context: its own fault, scored as such
+    ├── Stopped                  the user interrupts; raised before a call, its answers so far are kept
     └── BudgetExceeded           the spending ceiling; raised before a call, ends the run cleanly
 
 ``*`` marks a :class:`RetryableError`, which a retry may heal; the rest fails at once.
@@ -141,6 +142,10 @@ class ContextOverflow(ModelCallError):  # noqa: N818
 
     Not a :class:`ProviderError`: the agent's own conversation grew too long, so the episode counts against the agent.
     """
+
+
+class Stopped(ModelCallError):  # noqa: N818
+    """The run is being interrupted. Raised in place of sending anything more."""
 
 
 class BudgetExceeded(ModelCallError):  # noqa: N818

@@ -91,7 +91,8 @@ def from_status(status: int, body: str, headers: Mapping[str, str], now: float) 
         kind = errors.RateLimited
     if status == 403 and re.search(r"moderation|flagged|guardrail", body, re.IGNORECASE):
         kind = errors.Moderated
-    return kind(_shorten(body), status=status, retry_after=wait)
+    moved = f"moved to {headers.get('location')}: " if 300 <= status < 400 else ""
+    return kind(_shorten(moved + body), status=status, retry_after=wait)
 
 
 def from_error_body(error: Any, usage: Usage) -> ModelCallError:

@@ -120,6 +120,12 @@ class ModelAgent:
         """Return the agent of one episode; ``seed`` names its calls."""
         return Negotiation(self, seed)
 
+    def stop(self) -> None:
+        """Let every episode end at its next call; the answers so far are in the call log and cost nothing again."""
+        self.client.stop()
+        if self.narrator is not None:
+            self.narrator.client.stop()
+
     def act(self, observation: Observation) -> Action:
         """Answer a single observation without any conversation before it."""
         return self.for_episode(0).act(observation)

@@ -6,7 +6,7 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from experiments.models.errors import TimedOut
+from experiments.models.errors import MalformedReply, TimedOut
 from experiments.models.failures import from_exception
 from experiments.models.pacing import Timing
 from experiments.models.requests import Body, headers
@@ -14,6 +14,8 @@ from experiments.models.settings import ModelSettings
 from experiments.models.texts import Redactor
 
 _NO_KEY = "none"
+_LARGEST_ANSWER = 64 * 2**20
+"""Bytes after unpacking: an answer without an end would fill the memory before its time is over."""
 _SDK_FIELDS = frozenset({"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "seed"})
 
 
@@ -34,7 +36,8 @@ class Transport:
             max_retries=0,
             timeout=settings.timeout_s,
             default_headers=headers(settings),
-            http_client=openai.DefaultHttpxClient(trust_env=not direct),
+            # A redirect would hand the prompt to a server that the settings do not show.
+            http_client=openai.DefaultHttpxClient(trust_env=not direct, follow_redirects=False),
         )
         # The SDK fills these from the environment; nothing may go to a server that the settings do not show.
         self._client.organization = self._client.project = None
@@ -63,13 +66,15 @@ class Transport:
             extra_body={name: value for name, value in body.items() if name not in _SDK_FIELDS},
             extra_headers={"X-Client-Request-Id": request_id, "x-stainless-retry-count": str(num_failed)},
         ) as response:
-            parts = []
+            answer = bytearray()
             for part in response.iter_bytes():
-                parts.append(part)
+                answer += part
+                if len(answer) > _LARGEST_ANSWER:
+                    raise MalformedReply(f"an answer of more than {_LARGEST_ANSWER} bytes", maybe_billed=True)
                 # Routers keep a slow connection alive with blanks, so that the socket's own time limit never fires.
                 if time.monotonic() > deadline:
                     raise TimedOut(f"no whole answer within {self._settings.timeout_s} s", maybe_billed=True)
-        return b"".join(parts).decode("utf-8", "replace")
+        return answer.decode("utf-8-sig", "replace")
 
     def close(self) -> None:
         """Close the connections."""

@@ -178,10 +178,19 @@ def _play_chunks(
             if rest:
                 submit(rest)
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            _stop(agent)
         _drain(waiting, keep)
         if isinstance(error, BrokenExecutor):
             raise RunError("a worker process died; run the same command again to go on") from error
         raise
+
+
+def _stop(agent: AgentLike) -> None:
+    """Tell an agent that can stop in the middle of an episode: a slow model may need minutes to end it."""
+    stop = getattr(agent, "stop", None)
+    if stop is not None:
+        stop()
 
 
 def _drain(waiting: Iterable[Future[Chunk]], keep: Callable[[Sequence[dict[str, Any]]], None]) -> None:

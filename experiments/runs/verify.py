@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from experiments.models.seat import CALLS
 from experiments.runs.folder import LOG, PARQUET, SUMMARY, Run, RunError, load_run, read_header, summary_object
-from experiments.runs.journal import DamagedJournalError, strict_dumps
+from experiments.runs.journal import DamagedJournalError, read_journal, strict_dumps
 from experiments.runs.records import parquet_bytes
 from terms import EpisodeRecord, Scenario, replay, voice
 from terms.episode import recorded_moves
@@ -31,6 +32,7 @@ def verify_run(folder: str | Path) -> list[str]:
         findings.append(f"{LOG} ends in {run.torn} bytes of an unfinished line; run the same command again")
     if not run.is_complete:
         findings.append(f"{len(run.records)} of {header.num_episodes} episodes are there; run the same command again")
+    findings += _call_log_findings(folder)
     scenarios = {scenario.scenario_id: scenario for scenario in header.suite.build()}
     has_voice = bool(header.agent_settings.get("voice"))
     for record in run.records:
@@ -38,6 +40,15 @@ def verify_run(folder: str | Path) -> list[str]:
     if run.is_complete:
         findings += _result_findings(run)
     return findings
+
+
+def _call_log_findings(folder: Path) -> list[str]:
+    """Return what is wrong with the log that the reported cost is summed from; a run without models has none."""
+    try:
+        torn = read_journal(folder / CALLS).torn
+    except DamagedJournalError as error:
+        return [str(error)]
+    return [f"{CALLS} ends in {torn} bytes of an unfinished line; run the same command again"] if torn else []
 
 
 def _replay_findings(scenario: Scenario, record: EpisodeRecord, *, has_voice: bool) -> list[str]:

@@ -143,6 +143,36 @@ class TestResume:
             reconcile(slow, "run", start=whole)
         assert terms("verify", "run")[0] == 0
 
+    def test_a_damaged_call_log_is_found_and_nothing_is_asked_again(self, terms, diagnose, server, tmp_path):
+        diagnose("run")
+        asked, log = len(server.ledger), tmp_path / "run" / CALLS
+        whole = log.read_bytes()
+        log.write_bytes(whole.replace(b"0.", b"1.", 1))
+        for command in (["verify", "run"], ["cost", "run"], ["report", "run"]):
+            code, _, err = terms(*command)
+            assert code != 0
+            assert "the checksum does not match" in err
+        assert diagnose("run")[0] == 2
+        log.write_bytes(whole[:-30])
+        assert terms("verify", "run")[0] == 1
+        assert diagnose("run")[0] == terms("verify", "run")[0] == 0
+        assert cost_of(terms, "run")["spending"]["num_unknown"] == 1, "the answer whose line was torn"
+        assert len(server.ledger) == asked
+
+    @pytest.mark.slow
+    def test_an_interruption_with_many_in_flight_waits_for_no_more_than_their_calls(self, diagnose, tmp_path):
+        with FaultServer(latency_s=1.0) as slow:
+            process = started(slow, tmp_path / "run", "--concurrency", "4")
+            wait_for(lambda: len(read_calls(tmp_path / "run" / CALLS)) > 8)
+            process.send_signal(signal.SIGINT)
+            sent = len(slow.ledger)
+            assert process.wait(timeout=4) == 130, "an episode takes eight seconds"
+            process.communicate()
+            assert len(slow.ledger) <= sent + 4
+            reserved = [row for row in read_calls(tmp_path / "run" / CALLS) if isinstance(row, Reserved)]
+        assert spending_of(read_calls(tmp_path / "run" / CALLS)).num_unknown == 0, "answers on their way were taken"
+        assert len(reserved) == len({row.call_id for row in reserved})
+
     @pytest.mark.slow
     def test_an_interruption_during_calls_keeps_what_is_finished(self, diagnose, tmp_path):
         with FaultServer(latency_s=0.05) as slow:
