@@ -115,11 +115,11 @@ def _model_notices(agent: str, model: ModelFacts) -> list[str]:
     """Return what a reader of a model's scores must know about how they were had."""
     notices = []
     if len(model.served_by) > 1:
-        notices.append(f"{agent} was served by {len(model.served_by)} back-ends: {'; '.join(model.served_by)}")
+        notices.append(f"{len(model.served_by)} back-ends served {agent}: {'; '.join(model.served_by)}")
     if model.refused:
-        notices.append(f"{agent}: the server rejects {', '.join(model.refused)}; asked without")
+        notices.append(f"the server of {agent} rejects {', '.join(model.refused)}; it was asked without")
     if model.num_unknown:
-        notices.append(f"{agent}: the cost of {model.num_unknown} attempts is unknown and in no sum")
+        notices.append(f"the cost of {model.num_unknown:,} attempts of {agent} is unknown and in no sum")
     return notices
 
 

@@ -329,8 +329,11 @@ class TestFailures:
         assert cost_of(terms, "run")["served_by"] == ["bot / Provider-A / fp-a", "bot / Provider-B / fp-b"]
         terms("report", "run", "plain")
         html = page()
-        assert "openai:bot was served by 2 back-ends: bot / Provider-A / fp-a; bot / Provider-B / fp-b" in html
-        assert "the server rejects response_format; asked without" in html
+        assert "2 back-ends served openai:bot: bot / Provider-A / fp-a; bot / Provider-B / fp-b" in html
+        assert (
+            "the server of openai:bot/fault:reject_response_format rejects response_format; it was asked without"
+            in html
+        )
         assert "asked without  response_format" in terms("cost", "plain")[1]
 
     def test_silent_models_are_flagged(self, terms, diagnose):

@@ -55,7 +55,7 @@ def outcome_of(server: FaultServer, name: str, folder: Path) -> Outcome:
     attempts = [attempt for turn in next(iter(run.receipts.values())) for attempt in turn["attempts"]]
     shares = [(REPLIES[key], rate.estimate) for key, rate in told.model.replies.items() if key in REPLIES]
     words = [f"{label} {100 * share:.0f} %" for label, share in shares if share and label != "As asked"]
-    words += [notice.split(": ", 1)[-1].split(" was ")[-1] for notice in told.notices]
+    words += [notice.replace(f" of {told.agent}", "") for notice in told.notices]
     return Outcome(
         first=attempts[0]["verdict"],
         repairs=", ".join(sorted({repair for attempt in attempts for repair in attempt["repairs"]})) or "-",
