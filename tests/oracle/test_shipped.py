@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from oracle import shipped
+from oracle.cache import from_bytes
+from oracle.fitted import TrainingSettings
+from oracle.prior import Grid, Knowledge
+from oracle.shipped import STANDARD_PRIORS, retrain, standard_knowledge, standard_names, values_for, values_key, verify
+from terms.config import GameConfig, WalkConfig
+from terms.types import Family
+
+TINY = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
+
+
+@pytest.mark.parametrize(("family", "prior"), standard_names())
+def test_every_standard_prior_has_a_sound_file(family, prior):
+    key = values_key(standard_knowledge(family, prior), shipped.SETTINGS)
+    file = resources.files("oracle") / "data" / f"{key[:16]}.npz"
+    arrays = from_bytes(key, file.read_bytes())
+    assert arrays is not None
+    assert np.nanmax(arrays["rmse"]) < shipped.SETTINGS.tolerance
+    assert all(np.isfinite(arrays[name]).all() for name in arrays if name != "rmse")
+
+
+def test_no_stray_files():
+    expected = {values_key(standard_knowledge(*name), shipped.SETTINGS)[:16] for name in standard_names()}
+    found = {each.name for each in (resources.files("oracle") / "data").iterdir() if each.name.endswith(".npz")}
+    assert found == {f"{key}.npz" for key in expected}
+
+
+def test_key_follows_the_rules_and_not_the_words():
+    base = standard_knowledge("candid", "overlap")
+    key = values_key(base, shipped.SETTINGS)
+    mute = Knowledge(GameConfig(show_messages=False), base.regimes, base.families)
+    harsher = Knowledge(GameConfig(walk=WalkConfig(phi_0=-3.0)), base.regimes, base.families)
+    assert values_key(mute, shipped.SETTINGS) == key
+    assert values_key(harsher, shipped.SETTINGS) != key
+    assert values_key(standard_knowledge("candid", "unknown"), shipped.SETTINGS) != key
+
+
+def test_other_games_are_fitted_once_and_cached(tmp_path):
+    knowledge = Knowledge(GameConfig(walk=WalkConfig(phi_0=-3.0)), STANDARD_PRIORS["overlap"], (Family.TACITURN,))
+    first = values_for(knowledge, folder=tmp_path, settings=TINY)
+    files = list(tmp_path.iterdir())
+    assert len(files) == 1
+    stamp = files[0].stat().st_mtime_ns
+    second = values_for(knowledge, folder=tmp_path, settings=TINY)
+    assert files[0].stat().st_mtime_ns == stamp
+    assert (first.nets.w1 == second.nets.w1).all()
+
+
+def test_unknown_prior_is_named():
+    with pytest.raises(ValueError, match="prior='overlapp', allowed are overlap, urgency_shift, unknown"):
+        standard_knowledge("candid", "overlapp")
+
+
+def test_retrained_file_is_the_one_that_would_be_shipped(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "SETTINGS", TINY)
+    lines = []
+    (path,) = retrain([("taciturn", "overlap")], tmp_path, lines.append)
+    key = values_key(standard_knowledge("taciturn", "overlap"), TINY)
+    assert path.name == f"{key[:16]}.npz"
+    assert from_bytes(key, path.read_bytes()) is not None
+    assert lines[0].startswith("taciturn overlap: residual ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", list(Family))
+def test_policy_reaches_the_prototype(family):
+    """Raw U/E[zopa] of the prototype (overlap, regime known), counterpart and agent opening, three standard errors."""
+    bars = {
+        "taciturn": (0.888, 0.873), "strategic": (0.878, 0.860), "stochastic": (0.906, 0.892),
+        "adversarial": (0.816, 0.791), "candid": (0.890, 0.883), "expressive": (0.882, 0.872),
+    }  # fmt: skip
+    for check, bar in zip(verify(family, "overlap", n_per_cell=400, seed=12), bars[family], strict=True):
+        assert check.utility_share > bar - 3 * np.hypot(check.utility_share_se, 0.006)
