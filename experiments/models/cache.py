@@ -33,12 +33,15 @@ class ReplyCache:
         directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / FILE_NAME
         self._lock = threading.Lock()
-        self._db = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        self._db = self._guarded(self._connect)
         try:
             self._guarded(self._prepare)
         except BaseException:
             self._db.close()
             raise
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
 
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")
@@ -66,8 +69,9 @@ class ReplyCache:
         with self._lock:
             try:
                 return work()
-            except sqlite3.OperationalError:
-                raise  # locked for a minute, or the disk is full: not damage
+            except sqlite3.OperationalError as error:
+                # Locked for a minute, read-only, or the disk is full: not damage.
+                raise OSError(f"the reply cache {self._path} cannot be used ({error})") from error
             except sqlite3.DatabaseError as error:
                 raise self._damaged(str(error)) from error
 

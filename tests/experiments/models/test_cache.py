@@ -148,3 +148,14 @@ def test_an_empty_file_is_an_empty_cache(tmp_path):
     (tmp_path / FILE_NAME).touch()
     with ReplyCache(tmp_path) as cache:
         assert cache.get("k") is None
+
+
+def test_a_cache_that_cannot_be_written_is_no_damage(tmp_path):
+    (tmp_path / "taken" / FILE_NAME).mkdir(parents=True)
+    with pytest.raises(OSError, match=r"taken/replies.sqlite cannot be used \(unable to open"):
+        ReplyCache(tmp_path / "taken")
+    with ReplyCache(tmp_path / "kept") as cache:
+        cache._db.execute("PRAGMA query_only = ON")
+        with pytest.raises(OSError, match="readonly"):
+            cache.put("a", REPLY)
+        assert cache.get("a") is None
