@@ -13,6 +13,7 @@ import sys
 import typer
 
 from experiments.cli import listing, models, playing, reading
+from experiments.models.cache import DamagedCacheError, UnusableCacheError
 from experiments.models.errors import BudgetExceeded
 from experiments.models.local import LocalModelError
 from experiments.runs.files import RunLockedError
@@ -56,7 +57,7 @@ def main() -> None:
             f"{error}\neverything finished is kept; the same command with a higher --budget-usd goes on from there"
         )
         sys.exit(OVER_BUDGET)
-    except LocalModelError as error:
+    except (LocalModelError, DamagedCacheError, UnusableCacheError) as error:
         _complain(f"error: {error}")
         sys.exit(2)
     except (ValueError, OSError, RunLockedError) as error:

@@ -26,6 +26,10 @@ class DamagedCacheError(ValueError):
     """The file of the cache cannot be read; deleting it loses only the savings."""
 
 
+class UnusableCacheError(OSError):
+    """The file of the cache cannot be opened or written; nothing in it is lost."""
+
+
 class ReplyCache:
     """The cache in ``directory``, which is made if it is not there."""
 
@@ -71,7 +75,7 @@ class ReplyCache:
                 return work()
             except sqlite3.OperationalError as error:
                 # Locked for a minute, read-only, or the disk is full: not damage.
-                raise OSError(f"the reply cache {self._path} cannot be used ({error})") from error
+                raise UnusableCacheError(f"the reply cache {self._path} cannot be used ({error})") from error
             except sqlite3.DatabaseError as error:
                 raise self._damaged(str(error)) from error
 

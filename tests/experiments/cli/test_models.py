@@ -11,6 +11,7 @@ import pytest
 
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.models import pacing
+from experiments.models.cache import ReplyCache
 from experiments.models.calls import Ended, Reserved, read_calls, spending_of
 from experiments.models.seat import CALLS
 from experiments.runs.folder import LOG, PARQUET, SUMMARY, load_run
@@ -321,6 +322,27 @@ class TestFailures:
         assert code == 0
         assert strict_loads(out)["num_excluded"] == 0
         assert terms("verify", "run")[0] == 0
+
+    def test_a_cache_that_fails_in_the_middle_ends_the_run_in_one_line_and_loses_nothing(
+        self, terms, diagnose, server, monkeypatch
+    ):
+        diagnose("whole")
+        put, whole = ReplyCache.put, len(server.ledger)
+
+        def fail_later(cache, request, completion):
+            if len(server.ledger) > whole + 6:
+                cache._db.execute("PRAGMA query_only = ON")
+            put(cache, request, completion)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ReplyCache, "put", fail_later)
+            code, out, err = diagnose("run", "--cache", "kept")
+        assert (code, out) == (2, "")
+        assert err.startswith("error: the reply cache kept/replies.sqlite cannot be used")
+        assert err.count("\n") == 1
+        assert diagnose("run")[0] == 0
+        assert result_bytes("run", RESULTS) == result_bytes("whole", RESULTS)
+        assert len(server.ledger) == 2 * whole
 
     def test_another_backend_and_a_rejected_parameter_are_notices_of_the_report(self, terms, diagnose, server):
         server.script(["provider_change"])

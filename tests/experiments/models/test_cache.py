@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from experiments.fault_server import FaultServer
-from experiments.models.cache import FILE_NAME, DamagedCacheError, ReplyCache
+from experiments.models.cache import FILE_NAME, DamagedCacheError, ReplyCache, UnusableCacheError
 from experiments.models.calls import CallLog, Recalled, read_calls
 from experiments.models.errors import ServerFault
 from experiments.models.meter import Meter
@@ -152,10 +152,10 @@ def test_an_empty_file_is_an_empty_cache(tmp_path):
 
 def test_a_cache_that_cannot_be_written_is_no_damage(tmp_path):
     (tmp_path / "taken" / FILE_NAME).mkdir(parents=True)
-    with pytest.raises(OSError, match=r"taken/replies.sqlite cannot be used \(unable to open"):
+    with pytest.raises(UnusableCacheError, match=r"taken/replies.sqlite cannot be used \(unable to open"):
         ReplyCache(tmp_path / "taken")
     with ReplyCache(tmp_path / "kept") as cache:
         cache._db.execute("PRAGMA query_only = ON")
-        with pytest.raises(OSError, match="readonly"):
+        with pytest.raises(UnusableCacheError, match="readonly"):
             cache.put("a", REPLY)
         assert cache.get("a") is None
