@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import product
 from typing import NamedTuple, TypeVar
 
+from terms.hints import did_you_mean
 from terms.types import Family, Opener, Regime, Role
 
 DEFAULT_REGIMES = (Regime.OVERLAP, Regime.URGENCY_SHIFT, Regime.NO_DEAL)
@@ -55,8 +55,7 @@ def choose(
     allowed = [member.value for member in kind]
     for name in names:
         if name not in allowed:
-            close = difflib.get_close_matches(str(name), allowed, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(name, allowed)
             raise ValueError(f"{field} has {str(name)!r}, allowed are {', '.join(allowed)}{hint}")
     if not names:
         raise ValueError(f"{field} is empty; leave it out for all, or name some of {', '.join(allowed)}")

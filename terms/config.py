@@ -6,12 +6,12 @@ Sources: TERMS-Bench (arXiv 2605.13909), eqs. 5-9 and Tables 3-6. Tuples indexed
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from terms.hints import did_you_mean
 from terms.types import Channel, Family, Regime
 
 ByStance = tuple[float, float, float]
@@ -33,8 +33,7 @@ class Frozen(BaseModel):
         """Name the closest setting when a key is unknown; the library's own message does not."""
         for key in data if isinstance(data, Mapping) else ():
             if key not in cls.model_fields:
-                close = difflib.get_close_matches(str(key), cls.model_fields, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
+                hint = did_you_mean(key, cls.model_fields)
                 raise ValueError(f"unknown key {str(key)!r}, allowed are {', '.join(cls.model_fields)}{hint}")
         return data
 

@@ -6,7 +6,6 @@ A name may carry settings: ``patient:gap=0.35,rate=0.15``. :data:`SCRIPTED` maps
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from typing import Any
 
 from terms.agents.scripted import (
@@ -21,6 +20,7 @@ from terms.agents.scripted import (
     TitForTat,
 )
 from terms.episode import Agent
+from terms.hints import did_you_mean
 
 __all__ = ["SCRIPTED", "build_scripted", "option_fields"]
 
@@ -51,9 +51,7 @@ def build_scripted(spec: str) -> Agent:
     """
     name, _, options = spec.partition(":")
     if name not in SCRIPTED:
-        close = difflib.get_close_matches(name, SCRIPTED, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"agent={name!r}, allowed are {', '.join(SCRIPTED)}{hint}")
+        raise ValueError(f"agent={name!r}, allowed are {', '.join(SCRIPTED)}{did_you_mean(name, SCRIPTED)}")
     kind, defaults = SCRIPTED[name]
     settings = _read_options(kind, options) if options else {}
     if settings and kind is not FixedConcession:
