@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from terms.estimates import Floats
 from terms.kernel import STANCES
+from terms.payoffs import utility
 from terms.records import EpisodeRecord
 from terms.types import Belief, Decision, PrivateType, ReplyFault, Termination, ViolationKind
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def belief_errors(belief: Belief, episode: EpisodeRecord) -> dict[str, float]:
     true: PrivateType = episode.counterpart_type
     errors: dict[str, float] = {}
     if belief.r_hat is not None:
-        errors["be_r"] = abs(belief.r_hat - true.reservation_price) / (episode.price_max - episode.price_min)
+        errors["be_r"] = abs(belief.r_hat - true.reservation_price) / episode.price_range
     if belief.kappa_hat is not None:
         errors["be_kappa"] = abs(belief.kappa_hat - true.urgency)
     if belief.stance_probs is not None:
@@ -134,9 +133,13 @@ def belief_errors(belief: Belief, episode: EpisodeRecord) -> dict[str, float]:
     return errors
 
 
+def anchor_share(episode: EpisodeRecord, price: float) -> float:
+    """Return the distance of ``price`` from the agent's reservation as a share of R; negative past it."""
+    return utility(price, episode.agent_type.reservation_price, episode.sign) / episode.price_range
+
+
 def _opening_anchor(episode: EpisodeRecord) -> float:
     for turn in episode.turns:
         if turn.decision is Decision.OFFER and turn.price is not None:
-            gap = episode.sign * (episode.agent_type.reservation_price - turn.price)
-            return gap / (episode.price_max - episode.price_min)
+            return anchor_share(episode, turn.price)
     return float("nan")

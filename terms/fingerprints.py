@@ -20,8 +20,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from terms.columns import Columns, Floats
-from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.columns import Columns
+from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
 from terms.metrics import METRIC_BY_NAME, concession_curve
 from terms.records import EpisodeRecord
 from terms.types import Termination
@@ -144,7 +144,7 @@ def _opening_demand(columns: Columns) -> Estimate:
         return UNDEFINED
     anchor = columns.opening_anchor
     offered = ~np.isnan(anchor)
-    widths = np.array([e.zopa / (e.price_max - e.price_min) for e in columns.episodes])
+    widths = np.array([e.zopa / e.price_range for e in columns.episodes])
     return estimate_ratios([Ratio(np.where(offered, anchor, 0.0), widths * offered)], columns.clusters)
 
 
@@ -160,9 +160,7 @@ def _pace(episode: EpisodeRecord) -> float:
         return float("nan")
     (first_round, first), (last_round, last) = offers[0], offers[-1]
     opening_gap = episode.sign * (episode.agent_type.reservation_price - first)
-    if opening_gap <= 0:
-        return float(
-            "nan"
-        )  # nothing to give up: an opening at or past the reservation is an IR matter, not a concession
+    if opening_gap <= 0:  # nothing to give up: an opening at or past the reservation is no concession
+        return float("nan")
     given_up = episode.sign * (last - first) / opening_gap
     return (episode.horizon - 1) * given_up / (last_round - first_round)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from terms.columns import BELIEF_PARTS, Columns, belief_errors
+from terms.columns import BELIEF_PARTS, Columns, anchor_share, belief_errors
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
 from terms.metric_table import METRIC_BY_NAME, METRICS
 from terms.records import EpisodeRecord
@@ -140,8 +140,7 @@ def concession_curve(episodes: Sequence[EpisodeRecord]) -> list[Estimate]:
     def remaining(episode: EpisodeRecord, turn: Turn) -> float | None:
         if turn.decision is not Decision.OFFER or turn.price is None:
             return None
-        gap = episode.sign * (episode.agent_type.reservation_price - turn.price)
-        return float(gap / (episode.price_max - episode.price_min))
+        return anchor_share(episode, turn.price)
 
     return _by_round(episodes, remaining)
 

@@ -55,7 +55,12 @@ class EpisodeRecord:
     @property
     def sign(self) -> int:
         """``+1`` when the agent bought, ``-1`` when it sold."""
-        return 1 if self.agent_role is Role.BUYER else -1
+        return self.agent_role.sign
+
+    @property
+    def price_range(self) -> float:
+        """``R``."""
+        return self.price_max - self.price_min
 
     @property
     def rounds_played(self) -> int:

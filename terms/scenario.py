@@ -82,7 +82,7 @@ class Scenario:
     @property
     def sign(self) -> int:
         """``+1`` when the agent buys, ``-1`` when it sells."""
-        return 1 if self.agent_role is Role.BUYER else -1
+        return self.agent_role.sign
 
     @property
     def price_range(self) -> float:

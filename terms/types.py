@@ -19,6 +19,11 @@ class Role(StrEnum):
     BUYER = "buyer"
     SELLER = "seller"
 
+    @property
+    def sign(self) -> int:
+        """``s``: +1 for a buyer, -1 for a seller."""
+        return 1 if self is Role.BUYER else -1
+
 
 class Opener(StrEnum):
     """Which side names the first price."""

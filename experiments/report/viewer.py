@@ -74,7 +74,7 @@ def _badness(episode: EpisodeRecord) -> tuple[bool, float, str]:
     lost = surplus_lost(episode)
     if lost is None:
         return (True, 0.0, episode.scenario_id)
-    return (False, -lost / (episode.price_max - episode.price_min), episode.scenario_id)
+    return (False, -lost / episode.price_range, episode.scenario_id)
 
 
 EPISODE_TEXTS: dict[str, Callable[[EpisodeRecord], str | None]] = {

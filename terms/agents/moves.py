@@ -11,7 +11,7 @@ from terms.types import Accept, Observation, Offer, Role
 
 def sign(observation: Observation) -> int:
     """``+1`` when the agent buys, ``-1`` when it sells."""
-    return 1 if observation.role is Role.BUYER else -1
+    return observation.role.sign
 
 
 def own_bound(observation: Observation) -> float:
