@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from terms.config import CueConfig
+from terms.draws import pick
 from terms.luck import CueDraw
 from terms.types import Channel, Cue, Decision, Posture, Sentiment
 
@@ -93,9 +94,4 @@ def draw_cue(  # noqa: PLR0913
     if decision in FORCED:
         return Cue(sentiment, FORCED[decision])
     uniform = draw.noisy_posture if noisy else draw.posture
-    cumulative = 0.0
-    for posture, prob in zip(POSTURES, posture_probs(share, elapsed, stance, channel, config), strict=True):
-        cumulative += prob
-        if uniform < cumulative:
-            return Cue(sentiment, posture)
-    return Cue(sentiment, Posture.PRESSURE)  # rounding left the last cumulative just below 1
+    return Cue(sentiment, POSTURES[pick(posture_probs(share, elapsed, stance, channel, config), uniform)])
