@@ -14,20 +14,17 @@ import csv
 import hashlib
 import io
 import json
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from terms.cells import Cell, suite_cells
 from terms.config import PRICE_LIMIT, GameConfig
-from terms.draws import fresh_draws
+from terms.draws import keyed_stream
 from terms.prices import parse_price
 from terms.scenario import PriceFrame, Product, Scenario
-from terms.suites import EPISODES_PER_CELL, assemble, check_request, with_difficulty_bins
+from terms.suites import EPISODES_PER_CELL, drawn_suite
 from terms.types import Family, Regime
 
 #: Accepted column names; the first that is present counts. The second of each is that of AmazonHistoryPrice.
@@ -128,30 +125,14 @@ def catalog_suite(
 
     See :func:`load_catalog` for the rows that were left out.
     """
-    check_request(n_per_cell, seed)
-    settings = config or GameConfig()
     frames = [[_frame(product, items) for product in items] for items in load_catalog(path).by_category.values()]
-    return with_difficulty_bins(
-        [
-            assemble(
-                cell,
-                fresh_draws(seed, cell, episode, settings),
-                scenario_id=f"catalog-{seed}/{cell.path}/{episode:03d}",
-                episode_seed=episode,
-                frame=_pick_frame(frames, seed, cell, episode),
-                config=settings,
-            )
-            for cell in suite_cells(regimes, families)
-            for episode in range(n_per_cell)
-        ]
-    )
 
+    def frame(cell: Cell, episode: int) -> PriceFrame:
+        rng = keyed_stream("product", seed, cell, episode)
+        category = frames[int(rng.integers(len(frames)))]
+        return category[int(rng.integers(len(category)))]
 
-def _pick_frame(frames: Sequence[Sequence[PriceFrame]], seed: int, cell: Cell, episode: int) -> PriceFrame:
-    key = (zlib.crc32(b"product"), *cell.indices, episode)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
-    category = frames[int(rng.integers(len(frames)))]
-    return category[int(rng.integers(len(category)))]
+    return drawn_suite("catalog", seed, suite_cells(regimes, families), n_per_cell, frame, config or GameConfig())
 
 
 def _frame(product: Product, category: Sequence[Product]) -> PriceFrame:

@@ -67,8 +67,7 @@ def fresh_draws(seed: int, cell: Cell, episode: int, config: GameConfig) -> Draw
     """
 
     def stream(name: str) -> np.random.Generator:
-        key = (zlib.crc32(name.encode()), *cell.indices, episode)
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+        return keyed_stream(name, seed, cell, episode)
 
     return Draws(
         width=stream("width").random(),
@@ -80,6 +79,12 @@ def fresh_draws(seed: int, cell: Cell, episode: int, config: GameConfig) -> Draw
         harshness=stream("harshness").random(),
         luck=keyed_luck(stream, config.horizon),
     )
+
+
+def keyed_stream(name: str, seed: int, cell: Cell, episode: int) -> np.random.Generator:
+    """Return the stream that decides the quantity ``name`` of one episode."""
+    key = (zlib.crc32(name.encode()), *cell.indices, episode)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
 def between(law: Uniform, uniform: float) -> float:

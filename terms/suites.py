@@ -9,7 +9,7 @@ number, so ``r_seller = 0.6 r_buyer`` in all 600 overlap episodes. :data:`PUBLIS
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -84,28 +84,36 @@ def fresh_suite(
     An episode depends on ``seed``, its cell and its number only, so it is the same alone and in any batch. Difficulty
     bins are equal-mass bins of the suite returned.
     """
-    check_request(n_per_cell, seed)
     settings = config or GameConfig()
+    frame = PriceFrame.of(settings)
+    return drawn_suite("fresh", seed, suite_cells(regimes, families), n_per_cell, lambda *_: frame, settings)
+
+
+def drawn_suite(
+    name: str,
+    seed: int,
+    cells: Sequence[Cell],
+    n_per_cell: int,
+    frame: Callable[[Cell, int], PriceFrame],
+    config: GameConfig,
+) -> tuple[Scenario, ...]:
+    """Return freshly drawn episodes of ``cells``; ``frame`` says where the prices of an episode of a cell live."""
+    if n_per_cell < 1 or seed < 0:
+        raise ValueError(f"n_per_cell={n_per_cell}, seed={seed}; n_per_cell must be at least 1 and seed not negative")
     return with_difficulty_bins(
         [
             assemble(
                 cell,
-                fresh_draws(seed, cell, episode, settings),
-                scenario_id=f"fresh-{seed}/{cell.path}/{episode:03d}",
+                fresh_draws(seed, cell, episode, config),
+                scenario_id=f"{name}-{seed}/{cell.path}/{episode:03d}",
                 episode_seed=episode,
-                frame=PriceFrame.of(settings),
-                config=settings,
+                frame=frame(cell, episode),
+                config=config,
             )
-            for cell in suite_cells(regimes, families)
+            for cell in cells
             for episode in range(n_per_cell)
         ]
     )
-
-
-def check_request(n_per_cell: int, seed: int) -> None:
-    """Refuse a suite without episodes or with a seed that names no stream."""
-    if n_per_cell < 1 or seed < 0:
-        raise ValueError(f"n_per_cell={n_per_cell}, seed={seed}; n_per_cell must be at least 1 and seed not negative")
 
 
 def assemble(
