@@ -15,22 +15,18 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
 
 from terms import EpisodeRecord
 from terms.columns import Columns
+from terms.estimates import Floats, normal_quantile
 from terms.metric_table import METRIC_BY_NAME, RATIO_BY_NAME
 
-Floats = NDArray[np.float64]
 #: Metrics that agents can be paired on: the denominator is fixed by the scenario, or both stated beliefs in it.
 PAIRED = (
     "se_plus", "mean_utility", "agr_plus", "fagr_minus", "agent_exit_minus", "crit_viol_pct", "be_type", "stance_acc",
 )  # fmt: skip
 NUM_RESAMPLES = 2_000
-SIGNIFICANCE = 0.05
-_Z = float(ndtri(1 - SIGNIFICANCE / 2))
-_POWER_FACTOR = _Z + float(ndtri(0.80))
+SIGNIFICANCE, POWER = 0.05, 0.80
 
 
 class Difference(NamedTuple):
@@ -134,6 +130,8 @@ def bootstrap_interval(d: Floats, *, rng: np.random.Generator) -> tuple[float, f
 
 def paired_p(d: Floats) -> float:
     """Return the two-sided p-value of mean zero, Student's t on the scenario differences ``d``, shape (scenarios,)."""
+    from scipy.special import stdtr
+
     if not np.any(d):
         return 1.0  # the two agents did the same everywhere
     spread = float(d.std(ddof=1))
@@ -147,7 +145,9 @@ def needed_n(d: Floats, delta: float) -> int | None:
     """Return the scenarios needed to see a difference of ``delta``; ``None`` if it is 0 or too few were played."""
     if len(d) < 2 or delta == 0:
         return None
-    return max(2, math.ceil((_POWER_FACTOR * float(d.std(ddof=1)) / delta) ** 2 + _Z**2 / 2))
+    z = normal_quantile(1 - SIGNIFICANCE / 2)
+    factor = z + normal_quantile(POWER)
+    return max(2, math.ceil((factor * float(d.std(ddof=1)) / delta) ** 2 + z**2 / 2))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-_Z = float(ndtri(0.5 + LEVEL / 2))
 
 
 class Estimate(NamedTuple):
@@ -40,6 +39,14 @@ class Ratio(NamedTuple):
 
 
 UNDEFINED = Estimate(None, None, None, 0)
+
+
+@cache
+def normal_quantile(p: float) -> float:
+    """Return the point below which a standard normal lies with probability ``p``."""
+    from scipy.special import ndtri  # half the time of `import terms`, and many commands estimate nothing
+
+    return float(ndtri(p))
 
 
 def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp]) -> Estimate:
@@ -83,6 +90,8 @@ def _cluster_sums(values: Floats, clusters: NDArray[np.intp]) -> Floats:
 
 
 def _half_width(influence: Floats, clusters: NDArray[np.intp]) -> float | None:
+    from scipy.special import stdtrit
+
     sums = _cluster_sums(influence, clusters)
     groups = len(sums)
     if groups < 2:
@@ -102,8 +111,9 @@ def _design_effect(hits: Floats, share: float, clusters: NDArray[np.intp]) -> fl
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:
-    scale = 1 + _Z**2 / n
-    middle = (share + _Z**2 / (2 * n)) / scale
-    half = _Z * math.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / scale
+    z = normal_quantile(0.5 + LEVEL / 2)
+    scale = 1 + z**2 / n
+    middle = (share + z**2 / (2 * n)) / scale
+    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
     # At 0 and 1 the bound equals the share exactly; rounding must not push it past.
     return (0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half))
