@@ -63,7 +63,7 @@ def _from_mapping(reply: Mapping[Any, Any]) -> Action:
     message = reply.get("message")
     message = message if isinstance(message, str) else ""
     decision = reply.get("decision")
-    known = _DECISIONS.get(decision.strip().lower()) if isinstance(decision, str) else None
+    known = read_decision(decision)
     if known is None:
         allowed = ", ".join(Decision)
         return Unusable(ReplyFault.UNREADABLE, f"decision={_shown(decision)} is not one of {allowed}", belief)
@@ -74,6 +74,11 @@ def _from_mapping(reply: Mapping[Any, Any]) -> Action:
             return Reject(message, belief)
         case Decision.OFFER:
             return _checked(Offer(reply.get("price"), message, belief))  # type: ignore[arg-type]  # _checked decides
+
+
+def read_decision(raw: object) -> Decision | None:
+    """Return the decision that ``raw`` spells in any case, or ``None``."""
+    return _DECISIONS.get(raw.strip().lower()) if isinstance(raw, str) else None
 
 
 def is_price(value: object) -> bool:

@@ -23,10 +23,9 @@ from experiments.models.money import read_amount, stated_price
 from experiments.models.objects import FoundObject, Value, blank_thinking, find_objects
 from experiments.models.receipts import Problem, Reading, Repair, Verdict, unusable
 from experiments.models.records import Completion
-from terms.protocol import read_belief
+from terms.protocol import read_belief, read_decision
 from terms.types import Accept, Action, Belief, Decision, Observation, Offer, Reject
 
-_DECISIONS = {decision.value.lower(): decision for decision in Decision}
 _EXAMPLE = re.compile(
     r"(?:\be\.g\.|\b(?:examples?|for instance|hypothetical\w*|could have)\b)[^.!?\n]*$", re.IGNORECASE
 )
@@ -167,7 +166,7 @@ def _as_reading(item: FoundObject, repairs: list[Repair], observation: Observati
 
 def _read_decision(field: Value, repairs: list[Repair]) -> Decision:
     raw = field.value
-    known = _DECISIONS.get(raw.strip().lower()) if isinstance(raw, str) else None
+    known = read_decision(raw)
     if known is None:
         raise _UnreadableError("decision", _shown(raw), ", ".join(Decision))
     if raw != known.value:
