@@ -61,9 +61,15 @@ def play(
 
 def start_episode(agent: AgentLike, scenario: Scenario) -> Callable[[Observation], Action | Mapping[str, Any]]:
     """Return the agent's move function for one episode, seeded if the agent draws or keeps state."""
-    start = getattr(agent, "for_episode", None)
-    player = start(scenario.agent_seed) if start else agent
+    player = player_of(agent, scenario)
     return player.act if isinstance(player, Agent) else player
+
+
+def player_of(agent: AgentLike, scenario: Scenario) -> AgentLike:
+    """Return what plays ``scenario``: the agent itself, or the one it makes for this episode."""
+    start = getattr(agent, "for_episode", None)
+    player: AgentLike = start(scenario.agent_seed) if start else agent
+    return player
 
 
 def observe(game: Game, side_info: SideInfo | None) -> Observation:

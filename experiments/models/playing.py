@@ -9,7 +9,7 @@ from experiments.models.negotiator_settings import Reveal
 from experiments.models.reveal import reveal_side_info
 from experiments.models.voice import EpisodeVoice, ModelVoice
 from terms import EpisodeRecord, Scenario, play
-from terms.episode import AgentLike
+from terms.episode import AgentLike, player_of
 from terms.voice import render
 
 
@@ -36,8 +36,7 @@ def play_episode(scenario: Scenario, agent: AgentLike) -> PlayedEpisode:
         Any agent; a :class:`~experiments.models.negotiator.ModelAgent` brings its settings, perhaps a narrator, and
         leaves receipts.
     """
-    start = getattr(agent, "for_episode", None)
-    player: AgentLike = start(scenario.agent_seed) if start else agent
+    player = player_of(agent, scenario)
     settings = getattr(agent, "settings", None)
     level = getattr(settings, "reveal", Reveal.NOTHING)
     narrator: ModelVoice | None = getattr(agent, "narrator", None)
