@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import csv
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from experiments.cli.show import difference_rows, progress_bar
+from experiments.cli.show import difference_rows, out, progress_bar
 from experiments.registry import build_agent
 from experiments.reporting import report_on
 from experiments.runs.config import SuiteSpec
@@ -41,16 +40,16 @@ ITEMS = (
 )
 
 
-def run_demo(out: Path) -> Path:
+def run_demo(folder: Path) -> Path:
     """Play, compare and report; return the path of the report."""
-    catalog = write_catalog(out / "catalog.csv")
+    catalog = write_catalog(folder / "catalog.csv")
     fresh, published = SuiteSpec.parse("fresh", seed=SEED), SuiteSpec.parse("published")
     items = SuiteSpec.parse(f"catalog:{catalog}", seed=SEED, n_per_cell=5)
-    runs = [_play(name, published, out) for name in AGENTS]
+    runs = [_play(name, published, folder) for name in AGENTS]
     _say_order(runs)
-    runs += [_play(name, fresh, out) for name in FRESH_AGENTS]
-    runs += [_play(name, items, out) for name in CATALOG_AGENTS]
-    return report_on(runs, out / "report.html", title="How the built-in agents bargain").resolve()
+    runs += [_play(name, fresh, folder) for name in FRESH_AGENTS]
+    runs += [_play(name, items, folder) for name in CATALOG_AGENTS]
+    return report_on(runs, folder / "report.html", title="How the built-in agents bargain").resolve()
 
 
 def write_catalog(path: Path) -> Path:
@@ -63,32 +62,28 @@ def write_catalog(path: Path) -> Path:
         writer.writerow(("name", "category", "reference_price", "low_price", "high_price"))
         writer.writerows(ITEMS)
     catalog = load_catalog(path)
-    _say(f"catalogue: {catalog.num_read} rows read, {len(catalog.products)} used, dropped {catalog.dropped_by_reason}")
+    out(f"catalogue: {catalog.num_read} rows read, {len(catalog.products)} used, dropped {catalog.dropped_by_reason}")
     return path
 
 
-def _play(name: str, suite: SuiteSpec, out: Path) -> Run:
+def _play(name: str, suite: SuiteSpec, folder: Path) -> Run:
     with progress_bar(len(suite.build()), f"{name} on {suite.label}") as progress:
-        run = run_suite(build_agent(name), suite, out / f"{name}-{suite.label}", progress=progress)
-    _say(f"played {name:22} on {suite.label}: {len(run.records)} episodes")
+        run = run_suite(build_agent(name), suite, folder / f"{name}-{suite.label}", progress=progress)
+    out(f"played {name:22} on {suite.label}: {len(run.records)} episodes")
     return run
 
 
 def _say_order(runs: Sequence[Run]) -> None:
     comparison = compare({run.header.agent: run.records for run in runs}, rng=np.random.default_rng(SEED))
-    _say("\nSE+ on the published suite, best first; agents on one line cannot be told apart:")
+    out("\nSE+ on the published suite, best first; agents on one line cannot be told apart:")
     for rank, group in enumerate(comparison.groups, 1):
-        _say(f"  {rank}. {' = '.join(group)}")
+        out(f"  {rank}. {' = '.join(group)}")
     closest = min(comparison.differences, key=lambda d: abs(d.estimate or 0.0))
     pair, difference, *_, needed = difference_rows([closest])[0]
-    _say(f"closest pair: {pair} = {difference}; {needed} scenarios would show a difference of that size\n")
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    out(f"closest pair: {pair} = {difference}; {needed} scenarios would show a difference of that size\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/demo"))
-    _say(f"report: {run_demo(parser.parse_args().out)}")
+    out(f"report: {run_demo(parser.parse_args().out)}")

@@ -13,6 +13,7 @@ import sys
 import typer
 
 from experiments.cli import listing, models, playing, reading
+from experiments.cli.show import note
 from experiments.models.cache import DamagedCacheError, UnusableCacheError
 from experiments.models.errors import BudgetExceeded
 from experiments.models.local import LocalModelError
@@ -50,20 +51,18 @@ def main() -> None:
         if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:  # typer exits with it after Ctrl-C
             raise
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is on the disk: once more ends it without a traceback
-        _complain("interrupted; everything finished is kept, the same command goes on from there")
+        note("interrupted; everything finished is kept, the same command goes on from there")
         sys.exit(INTERRUPTED)
     except BudgetExceeded as error:
-        _complain(
-            f"{error}\neverything finished is kept; the same command with a higher --budget-usd goes on from there"
-        )
+        note(f"{error}\neverything finished is kept; the same command with a higher --budget-usd goes on from there")
         sys.exit(OVER_BUDGET)
     except (LocalModelError, DamagedCacheError, UnusableCacheError) as error:
-        _complain(f"error: {error}")
+        note(f"error: {error}")
         sys.exit(2)
     except (ValueError, OSError, RunLockedError) as error:
         if getattr(error, "__notes__", None):
             raise  # it came out of an agent: its author needs the traceback
-        _complain(f"error: {error}")
+        note(f"error: {error}")
         sys.exit(2)
 
 
@@ -72,7 +71,3 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(text + "\n")

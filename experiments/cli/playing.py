@@ -36,7 +36,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     regime: options.Regimes = None,
     family: options.Families = None,
     config: options.Config = None,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder (default: runs/AGENT-SUITE-HASH).")] = None,
+    out_dir: options.Out = None,
     workers: options.Workers = 1,
     resume: options.Resume = True,
     scheduler: options.Scheduler = None,
@@ -105,7 +105,7 @@ def play(  # noqa: PLR0913 - one parameter an option
     regime: options.Regimes = None,
     family: options.Families = None,
     config: options.Config = None,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Run folder (default: runs/human-SUITE-HASH).")] = None,
+    out_dir: options.Out = None,
 ) -> None:
     """Negotiate yourself, on the same episodes as any agent; who you faced is revealed at the end."""
     from experiments.human import Human, reveal

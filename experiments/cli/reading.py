@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from experiments.cli import options
-from experiments.cli.show import difference_rows, note, number, out, print_table
+from experiments.cli.show import difference_rows, note, out, print_table
 from experiments.runs.folder import Run, load_run
 from experiments.runs.verify import verify_run
 from experiments.stats import PAIRED, Comparison, separation_table
 from experiments.stats import compare as compare_runs
 from experiments.validity import invalidity
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 BOOTSTRAP_SEED = 0
 _COLUMNS = ("pair", "difference [95 %]", "p (Holm)", "verdict", "n", "n needed")
@@ -113,10 +116,10 @@ def _print_comparison(comparison: Comparison, label: str) -> None:
     )
     for rank, group in enumerate(comparison.groups, 1):
         tie = "  (cannot be told apart)" if len(group) > 1 else ""
-        out(f"{number(rank).split('.')[0]}. {' = '.join(group)}{tie}")
+        out(f"{rank}. {' = '.join(group)}{tie}")
 
 
-def _table(title: str, rows: Sequence[tuple[str, ...]]):  # type: ignore[no-untyped-def]  # rich is imported when needed
+def _table(title: str, rows: Sequence[tuple[str, ...]]) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
