@@ -42,7 +42,8 @@ def test_no_deal_is_recognised():
 
 
 def test_each_fault_costs_and_the_whole_agent_does_well():
-    suite = terms.fresh_suite(32, ["overlap"], n_per_cell=2)
+    # 144 episodes: SE+ of one player has a standard error near 0.02, on 48 it was 0.045 and decided nothing.
+    suite = terms.fresh_suite(32, ["overlap"], n_per_cell=6)
     shares = {name: mean_share(play_all(agent, suite)) for name, agent in BELIEF_AGENTS.items()}
     # Section 1.9 of the game: two tuned parameters reach SE+ 0.81, the best published model 0.694.
     assert shares["ramp"] > 0.78
@@ -59,7 +60,8 @@ def test_told_the_type_belief_faults_vanish_and_planning_faults_stay():
 
 def test_execution_faults_come_at_the_stated_rate():
     records = play_all(BeliefAgent("always", fault_rate=1.0))
-    assert {record.termination for record in records} == {Termination.INVALID_ACTION}
+    # Unreadable and truncated replies are none; an offer out of bounds is an illegal one.
+    assert {record.termination for record in records} == {Termination.NO_REPLY, Termination.INVALID_ACTION}
     assert {record.rounds_played for record in records} == {1}
 
 

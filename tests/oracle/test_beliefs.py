@@ -41,7 +41,10 @@ def test_stating_the_exact_means_is_holding_the_exact_posterior(index):
 def test_a_tilted_belief_has_the_stated_means(index):
     _, belief = middle_of_an_episode(index)
     exact = stated_belief(belief)
-    wanted = Belief(exact.r_hat + 2.0, 0.35, (0.2, 0.5, 0.3))
+    mean = belief.seat.to_canonical(exact.r_hat)
+    unlikely = reservation_quantile(belief, 0.05, feasible_only=False)
+    # What the posterior all but rules out cannot be believed: a mean two units away may lie past its last cell.
+    wanted = Belief(belief.seat.from_canonical((mean + unlikely) / 2), 0.35, (0.2, 0.5, 0.3))
     found = stated_belief(tilt(belief, wanted))
     assert found.r_hat == pytest.approx(wanted.r_hat, abs=1e-5)
     assert found.kappa_hat == pytest.approx(wanted.kappa_hat, abs=1e-5)

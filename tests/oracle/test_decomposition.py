@@ -9,6 +9,7 @@ import terms
 from oracle.agents import BELIEF_AGENTS
 from oracle.arms import Arms, run_arms
 from oracle.decomposition import decompose, decompose_arms, parts_of
+from oracle.diagnosis import DOCUMENTED_EPISODES
 from oracle.interventions import Reference
 from oracle.prior import Grid
 from terms.agents.scripted import Patient, RandomLegal
@@ -73,8 +74,11 @@ def test_scripted_agents_lose_nothing_to_inference_or_uncertainty(reports):
                     assert (row.estimate, row.low, row.high) == (0.0, 0.0, 0.0)
 
 
-def test_planted_faults_show_in_their_own_part(reports):
-    belief, execution = (reports[name][0] for name in ("faulty-belief", "faulty-execution"))
+def test_planted_faults_show_in_their_own_part():
+    suite = terms.fresh_suite(52, ["overlap"], n_per_cell=1)
+    assert len(suite) == DOCUMENTED_EPISODES
+    names = ("faulty-belief", "faulty-execution")
+    belief, execution = (decompose(BELIEF_AGENTS[name], suite=suite, honest=COARSE) for name in names)
     assert belief.row("inference").low > 0
     assert belief.row("execution").estimate == 0
     assert execution.row("execution").estimate > 1

@@ -88,10 +88,10 @@ def test_a_faulty_reply_ends_the_episode_as_played_and_not_as_repaired():
         )
 
     trial = play_condition(scenario, silent, Condition.BASE, reference=COARSE)
-    assert trial.played.termination is Termination.INVALID_ACTION
+    assert trial.played.termination is Termination.NO_REPLY
     assert trial.played.fault is ReplyFault.EMPTY
     assert trial.played.rounds_played == 2
-    assert trial.repaired.termination is not Termination.INVALID_ACTION
+    assert trial.repaired.termination is not Termination.NO_REPLY
     assert trial.repaired.turns[:1] == trial.played.turns[:1]
     assert trial.played == terms.play(scenario, silent)
 
