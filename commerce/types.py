@@ -114,8 +114,6 @@ class StoreType:
     capacity: float
     demand_scale: float
     season: tuple[float, ...]
-    strengths: tuple[str, ...] = ()
-    challenges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

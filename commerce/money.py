@@ -1,0 +1,27 @@
+"""Conversions between yuan, which people and agents read, and integer fen, which the ledger holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from commerce.types import FloatArray, IntArray
+
+
+def to_fen(yuan: float) -> int:
+    """Return yuan as fen, rounded half to even; raises on a number that is not finite."""
+    return round(yuan * 100)
+
+
+def to_yuan(fen: int) -> float:
+    """Return fen as yuan; exact to the fen for every amount below 2**53 fen."""
+    return int(fen) / 100
+
+
+def round_fen(amounts: FloatArray) -> IntArray:
+    """Return fractional fen rounded half to even."""
+    return np.rint(amounts).astype(np.int64)
+
+
+def pro_rata(totals: IntArray, parts: IntArray, wholes: IntArray) -> IntArray:
+    """Return the share ``total * part / whole`` rounded down; the whole is exactly the total, so nothing is lost."""
+    return np.where(parts == wholes, totals, totals * parts // np.maximum(wholes, 1))
