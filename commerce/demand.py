@@ -65,7 +65,7 @@ def saturate(raw: FloatArray, category: IntArray, capacity: float, share: float)
         cap = share * capacity
         totals = np.bincount(category, weights=demand)
         demand = demand * (cap / (cap + totals))[category]
-    return demand * (capacity / (capacity + demand.sum()))
+    return demand * (capacity / (capacity + float(demand.sum())))
 
 
 def round_demand(expected: FloatArray, uniforms: FloatArray) -> IntArray:

@@ -69,7 +69,12 @@ def drop_owners(lots: Lots, owners: IntArray) -> Lots:
 
 def units_by_owner(lots: Lots, num_owners: int) -> IntArray:
     """Return the units of owners ``0 .. num_owners - 1``."""
-    return np.bincount(lots.owner, weights=lots.units, minlength=num_owners).astype(np.int64)
+    return sum_by(lots.owner, lots.units, num_owners).astype(np.int64)
+
+
+def sum_by(rows: IntArray, values: IntArray | FloatArray, num: int) -> FloatArray:
+    """Return the sums of ``values`` by row ``0 .. num - 1``; exact for whole numbers below 2**53."""
+    return np.asarray(np.bincount(rows, weights=values, minlength=num), dtype=np.float64)
 
 
 def age_factor(ages: IntArray, rules: Rules) -> FloatArray:

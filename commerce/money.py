@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from commerce.types import FloatArray, IntArray
+import numpy as np
+from numpy.typing import NDArray
+
+from commerce.types import IntArray
 
 
 def to_fen(yuan: float) -> int:
@@ -17,11 +20,11 @@ def to_yuan(fen: int) -> float:
     return int(fen) / 100
 
 
-def round_fen(amounts: FloatArray) -> IntArray:
+def round_fen(amounts: NDArray[np.floating[Any]]) -> IntArray:
     """Return fractional fen rounded half to even."""
     return np.rint(amounts).astype(np.int64)
 
 
 def pro_rata(totals: IntArray, parts: IntArray, wholes: IntArray) -> IntArray:
     """Return the share ``total * part / whole`` rounded down; the whole is exactly the total, so nothing is lost."""
-    return np.where(parts == wholes, totals, totals * parts // np.maximum(wholes, 1))
+    return np.asarray(np.where(parts == wholes, totals, totals * parts // np.maximum(wholes, 1)), dtype=np.int64)

@@ -1,16 +1,16 @@
 """Customer orders: one row per store, SKU and day of sale, from the sale to the settlement of its escrow.
 
-A row is *pending* until it is shipped or cancelled, then *in escrow* until the escrow settles. Returns are drawn when it
-ships and arrive earlier than the settlement, so the refund is always taken from the row's own escrow.
+A row is *pending* until it is shipped or cancelled, then *in escrow* until the escrow settles. Returns are drawn when
+it ships and arrive earlier than the settlement, so the refund is always taken from the row's own escrow.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from commerce.types import FloatArray, IntArray
+from commerce.types import BoolArray, FloatArray, IntArray
 
 NONE = -1
 
@@ -42,17 +42,17 @@ class Orders(NamedTuple):
         return self.units * self.unit_fen
 
     @property
-    def is_pending(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def is_pending(self) -> BoolArray:
         """Which rows are not shipped."""
-        return self.shipped_day == NONE
+        return np.equal(self.shipped_day, NONE)
 
-    def rows(self, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | IntArray) -> Self:
+    def rows(self, mask: BoolArray | IntArray) -> Orders:
         """Return the rows of a mask or an index."""
-        return type(self)(*(column[mask] for column in self))
+        return Orders._make(column[mask] for column in self)
 
-    def extended(self, more: Orders) -> Self:
+    def extended(self, more: Orders) -> Orders:
         """Return this table with the rows of ``more`` after its own."""
-        return type(self)(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
+        return Orders._make(np.concatenate(pair) for pair in zip(self, more, strict=True))
 
 
 _FLOATS = ("natural", "blended", "priced")
@@ -60,4 +60,4 @@ _FLOATS = ("natural", "blended", "priced")
 
 def no_orders() -> Orders:
     """Return an empty table."""
-    return Orders(*(np.zeros(0, dtype=np.float64 if name in _FLOATS else np.int64) for name in Orders._fields))
+    return Orders._make(np.zeros(0, dtype=np.float64 if name in _FLOATS else np.int64) for name in Orders._fields)

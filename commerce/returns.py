@@ -22,7 +22,7 @@ from commerce.types import FloatArray, IntArray
 def price_return_factor(ratio: FloatArray, rules: Rules) -> FloatArray:
     """Return g, the effect of the price on returns."""
     knots, values = zip(*rules.return_knees, strict=True)
-    return np.interp(ratio, knots, values)
+    return np.asarray(np.interp(ratio, knots, values), dtype=np.float64)
 
 
 def blended_rate(natural: FloatArray, defective_share: FloatArray, rules: Rules) -> FloatArray:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 KeyArray = NDArray[np.uint64]
 
 

@@ -20,8 +20,19 @@ import numpy as np
 
 from commerce.config import PAPER, Rules
 from commerce.streams import generator
-from commerce.types import Category, Event, FloatArray, Fraud, IntArray, Personality, Promotion, Size
-from commerce.types import SkuTable, Supplier, World
+from commerce.types import (
+    Category,
+    Event,
+    FloatArray,
+    Fraud,
+    IntArray,
+    Personality,
+    Promotion,
+    Size,
+    SkuTable,
+    Supplier,
+    World,
+)
 from commerce.world.categories import CATEGORY_ROWS, RESPONSES, SIZES, WORDINGS
 from commerce.world.digest import world_digest
 from commerce.world.happenings import EVENT_ROWS, PROMOTION_ROWS, Date
@@ -79,7 +90,7 @@ def generate_world(seed: int = DEFAULT_SEED, rules: Rules = PAPER) -> World:
 
 
 def category_sizes(total: int = NUM_SKUS) -> list[int]:
-    """Return the number of SKUs of each category: log-normal quantiles in a fixed order, rounded to sum to ``total``."""
+    """Return the SKUs of each category: log-normal quantiles in a fixed order, rounded to sum to ``total``."""
     num = sum(len(rows) for rows in CATEGORY_ROWS.values())
     weights = [np.exp(_SIZE_SPREAD * NormalDist().inv_cdf((rank * 37 % num + 0.5) / num)) for rank in range(num)]
     edges = np.rint(np.cumsum([0.0, *weights]) / sum(weights) * total).astype(int)

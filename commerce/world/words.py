@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-BRAND_HEADS = (
-    "Alder Bram Corvo Dalen Ember Fjord Garda Halden Irwell Juno Kestrel Lumen Marlow Norden Orla Perrin".split()
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+BRAND_HEADS = _words(
+    "Alder Bram Corvo Dalen Ember Fjord Garda Halden Irwell Juno Kestrel Lumen Marlow Norden Orla Perrin"
 )
-BRAND_TAILS = "craft field house lane line loom mark mill nest port stone works".split()
+BRAND_TAILS = _words("craft field house lane line loom mark mill nest port stone works")
 
-ADJECTIVES = "Classic Compact Everyday Essential Modern Premium Simple Slim Sturdy Urban Versatile Light".split()
+ADJECTIVES = _words("Classic Compact Everyday Essential Modern Premium Simple Slim Sturdy Urban Versatile Light")
 
-SUPPLIER_HEADS = (
+SUPPLIER_HEADS = _words(
     "Amber Arbor Atlas Beacon Birch Bridge Canyon Cedar Cobalt Copper Crest Delta Eagle Fern Forest Garnet Golden "
     "Harbor Hazel Horizon Indigo Iron Ivory Jade Juniper Lake Laurel Linden Maple Meadow Mercury Mountain Northern "
     "Oak Ocean Olive Opal Orchard Pearl Pioneer Prairie Quarry Raven River Sable Silver Summit Willow"
-).split()
-SUPPLIER_TAILS = (
+)
+SUPPLIER_TAILS = _words(
     "Collective Company Depot Distribution Export Goods Group House Hub Merchants Partners Provisions Sourcing Source "
     "Supply Supplies Trade Trading Traders Union Ventures Warehouse Wares Wholesale"
-).split()
+)
 
 NOUNS: dict[str, str] = {
     "Major Appliances": "refrigerator washer dishwasher oven",
