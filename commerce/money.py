@@ -22,7 +22,7 @@ def to_yuan(fen: int) -> float:
 
 def round_fen(amounts: NDArray[np.floating[Any]]) -> IntArray:
     """Return fractional fen rounded half to even."""
-    return np.rint(amounts).astype(np.int64)
+    return np.asarray(np.rint(amounts), dtype=np.int64)
 
 
 def pro_rata(totals: IntArray, parts: IntArray, wholes: IntArray) -> IntArray:

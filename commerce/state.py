@@ -85,8 +85,8 @@ class StoreState:
 
 def new_store(number: int, store_type: int, name: str, day: int, num_skus: int) -> StoreState:
     """Return a store with an empty shelf for the ``num_skus`` SKUs of its type."""
-    columns = [np.zeros(num_skus, dtype=np.int64) for _ in range(7)]
-    return StoreState(number, store_type, name, day, *columns)
+    shelf, price, trailing, units, fen, sold, returned = (np.zeros(num_skus, dtype=np.int64) for _ in range(7))
+    return StoreState(number, store_type, name, day, shelf, price, trailing, units, fen, sold, returned)
 
 
 @dataclass
