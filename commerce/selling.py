@@ -43,7 +43,7 @@ def sell_day(setting: Setting, state: YearState, day: int) -> None:
         offer = day_offer(setting, store, day)
         if len(offer.places):
             units = _units_sold(setting, store, offer, day)
-            _book(setting, state, store, _chosen(offer, units > 0), units[units > 0], day)
+            book_sale(setting, state, store, _chosen(offer, units > 0), units[units > 0], day)
 
 
 def day_offer(setting: Setting, store: StoreState, day: int) -> Offer:
@@ -91,7 +91,8 @@ def _chosen(offer: Offer, mask: BoolArray) -> Offer:
     return Offer(places[mask], skus[mask], price[mask], discount[mask], promotion)
 
 
-def _book(setting: Setting, state: YearState, store: StoreState, offer: Offer, units: IntArray, day: int) -> None:
+def book_sale(setting: Setting, state: YearState, store: StoreState, offer: Offer, units: IntArray, day: int) -> None:
+    """Book ``units`` of each SKU of ``offer`` as sold on ``day``: shelf and lots shrink, one order each is opened."""
     num, skus = len(units), offer.skus
     if not num:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from commerce.types import FloatArray, IntArray, KeyArray, PriceResponse, World
 _RESPONSES = list(PriceResponse)
 
 
+@lru_cache(maxsize=4096)
+def _date(year: int, day: int) -> dt.date:
+    return dt.date(year, 1, 1) + dt.timedelta(days=day)
+
+
 @dataclass(frozen=True)
 class Setting:
     """A world and the rules it is played under. Arrays run over all SKUs unless they say otherwise."""
@@ -25,7 +30,7 @@ class Setting:
 
     def date(self, day: int) -> dt.date:
         """Return the calendar date of a day."""
-        return dt.date(self.world.year, 1, 1) + dt.timedelta(days=day)
+        return _date(self.world.year, day)
 
     def is_weekend(self, day: int) -> bool:
         """Whether ``day`` is a Saturday or Sunday."""

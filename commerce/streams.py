@@ -17,6 +17,7 @@ from commerce.types import FloatArray, IntArray, KeyArray
 
 _DAY_STEP = np.uint64(0x9E3779B97F4A7C15)
 _INDEX_STEP = np.uint64(0xD1B54A32D192ED03)
+_WORD = 2**64 - 1
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -43,8 +44,11 @@ def keyed_uniforms(keys: KeyArray, days: IntArray | int, indices: IntArray | int
 
 
 def keyed_uniform(seed: int, purpose: str, *entity: object, index: int = 0) -> float:
-    """Return one uniform in [0, 1) of the stream (seed, purpose, entity)."""
-    return float(keyed_uniforms(np.array([stream_key(seed, purpose, *entity)], dtype=np.uint64), 0, index)[0])
+    """Return one uniform in [0, 1) of the stream (seed, purpose, entity); the scalar twin of :func:`keyed_uniforms`."""
+    x = (stream_key(seed, purpose, *entity) + (index * int(_INDEX_STEP)) + int(_DAY_STEP)) & _WORD
+    x = ((x ^ (x >> 30)) * int(_MIX[0])) & _WORD
+    x = ((x ^ (x >> 27)) * int(_MIX[1])) & _WORD
+    return ((x ^ (x >> 31)) >> 11) * 2.0**-53
 
 
 def keyed_integer(low: int, high: int, uniform: float) -> int:

@@ -1,7 +1,7 @@
 """What a merchant is: a function that runs a whole year through its calls.
 
-A merchant gets ``call(tool, arguments) -> Result`` and plays until a result says that the year is over. It draws nothing
-but from its own seed, so the same merchant in the same world plays the same year.
+A merchant gets ``call(tool, arguments) -> Result`` and plays until a result says that the year is over. It draws
+nothing but from its own seed, so the same merchant in the same world plays the same year.
 """
 
 from __future__ import annotations

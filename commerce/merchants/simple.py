@@ -94,7 +94,9 @@ class _RandomWalk:
             self._ask("chatbox", uids=[self._rng.choice(self._suppliers)], actions=[move])
 
     def _publish(self) -> None:
-        self._stock = [row for row in self._ask("check_warehouse").get("items", {}).get("results", []) if row["unlisted"]]
+        self._stock = [
+            row for row in self._ask("check_warehouse").get("items", {}).get("results", []) if row["unlisted"]
+        ]
         if self._stock and self._stores:
             row = self._rng.choice(self._stock)
             item = {

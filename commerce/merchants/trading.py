@@ -22,6 +22,8 @@ _LAST_ORDER_DAYS = 30
 _CLEAR_DAYS = 12
 _OLD_DAYS = 60
 _CLEAR_STEP = 0.85
+_LAST_DAYS_STEP = 0.95
+_LOWEST_PRICE = 0.3  # of the reference price
 _RESERVE = 4_000.0
 _START_PRODUCTS = 3
 _MAX_PRODUCTS = 24
@@ -219,11 +221,15 @@ class _Trader:
         if len(self._stores) < 4 and self._day % 5 == 0:
             self._open_next()
         elif self._day % 2 == 0:
-            rates: dict[tuple[str, str], list[float]] = {}
-            for line in self._lines.values():
-                rates.setdefault((line.product.category, line.store_id), []).append(line.velocity * line.product.reference)
-            busy = max(rates, key=lambda key: (sum(rates[key]) / len(rates[key]) if len(rates[key]) < _MAX_PRODUCTS else 0))
-            self._widen(*busy)
+            self._widen(*self._busiest())
+
+    def _busiest(self) -> tuple[str, str]:
+        """Return the category (and its store) whose products turn over most, full ranges left out."""
+        rates: dict[tuple[str, str], list[float]] = {}
+        for line in self._lines.values():
+            turnover = line.velocity * line.product.reference
+            rates.setdefault((line.product.category, line.store_id), []).append(turnover)
+        return max(rates, key=lambda key: sum(rates[key]) / len(rates[key]) if len(rates[key]) < _MAX_PRODUCTS else 0.0)
 
     def _buy(self) -> None:
         """Scout new categories and restock thin ones while the day and the money last."""
@@ -281,7 +287,9 @@ class _Trader:
             prices = []
             for line in self._lines.values():
                 if line.store_id == store_id and line.shelf and (is_clearing or line.age_days > _OLD_DAYS):
-                    line.price = max(0.3 * line.product.reference, 0.01, line.price * (0.95 if is_clearing else _CLEAR_STEP))
+                    line.price = max(
+                        0.3 * line.product.reference, 0.01, line.price * (0.95 if is_clearing else _CLEAR_STEP)
+                    )
                     prices.append({"product_id": line.product.product_id, "price": round(line.price, 2)})
             if prices:
                 self._ask("set_prices", store_id=store_id, prices=prices[:500])

@@ -6,7 +6,7 @@ import numpy as np
 
 from commerce.fulfilment import pending_orders, ship
 from commerce.ledger import Account, Entity, post
-from commerce.lots import age_factor
+from commerce.lots import storage_bill, sum_by
 from commerce.money import to_fen, to_yuan
 from commerce.orders import Orders
 from commerce.refusals import RefusedError
@@ -64,12 +64,14 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
     """Report all units on hand with their ages, what they cost to keep, and purchase orders on their way."""
     setting, state = desk.setting, desk.state
     lots, world = state.lots, setting.world
+    ages, units = (state.day - lots.day).tolist(), lots.units.tolist()
+    skus, starts = np.unique(lots.owner, return_index=True)
+    ends = [*starts[1:].tolist(), len(units)]
+    bill = storage_bill(lots, state.day + 1, setting.storage_fen, setting.rules)
+    bills = sum_by(lots.owner, bill, setting.num_skus)[skus].tolist()
 
-    def show(sku: int) -> Data:
-        first, last = np.searchsorted(lots.owner, [sku, sku + 1])
-        ages = state.day - lots.day[first:last]
-        rate = int(setting.storage_fen[sku])
-        bill = (lots.units[first:last] * age_factor(ages + 1, setting.rules)).sum() * rate
+    def show(row: int) -> Data:
+        sku, part = int(skus[row]), slice(int(starts[row]), ends[row])
         return {
             "product_id": world.skus.sku_id[sku],
             "title": world.skus.title[sku],
@@ -77,11 +79,8 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
             "unlisted": int(state.unlisted[sku]),
             "on_hand": int(state.on_hand[sku]),
             "average_cost": round((average_cost_fen(state, sku) or 0) / 100, 4),
-            "lots": [
-                {"age_days": age, "units": units}
-                for age, units in zip(ages.tolist(), lots.units[first:last].tolist(), strict=True)
-            ],
-            "storage_next_night": to_yuan(round(bill)),
+            "lots": [{"age_days": a, "units": u} for a, u in zip(ages[part], units[part], strict=True)],
+            "storage_next_night": to_yuan(round(bills[row])),
         }
 
     last_row = state.history[-1] if state.history else {}
@@ -89,7 +88,7 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
         "total_units": int(state.on_hand.sum()),
         "total_cost": to_yuan(int(state.value_fen.sum())),
         "storage_last_night": to_yuan(last_row.get("storage_fen", 0)),
-        "items": paged(np.flatnonzero(state.on_hand).tolist(), given.page, given.page_size, show),
+        "items": paged(range(len(skus)), given.page, given.page_size, show),
         "inbound": [_show_inbound(desk, row) for row in state.inbound],
     }
 
