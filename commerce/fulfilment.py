@@ -11,7 +11,7 @@ from commerce.ledger import Account, Entity, post
 from commerce.lots import Lots, drop_owners, owned_by, take_oldest
 from commerce.money import pro_rata, round_fen
 from commerce.orders import NONE, Orders
-from commerce.returns import count_returns, shipped_rate
+from commerce.returns import ReturnHint, count_returns, return_hint, shipped_rate
 from commerce.setting import Setting
 from commerce.state import StoreState, YearState
 from commerce.stock import put_in
@@ -84,6 +84,8 @@ def _count_shipping(state: YearState, chosen: Orders, effective: np.ndarray, row
     totals, units = state.totals, chosen.units
     totals.natural_returns += float(units @ chosen.natural)
     totals.defect_returns += float(units @ (chosen.blended - chosen.natural))
+    margin = chosen.unit_fen - chosen.cost_fen / units
+    totals.defect_loss_fen += float((units * margin) @ (chosen.blended - chosen.natural))
     totals.price_returns += float(units @ (chosen.priced - chosen.blended))
     totals.speed_returns += float(units @ (effective - chosen.priced))
     totals.orders_shipped += len(units)
@@ -121,7 +123,16 @@ def receive_returns(setting: Setting, state: YearState) -> Orders:
         _refund(setting.rules, state, mask)
         for store in state.stores:
             _note_returns(setting, store, back)
+        _note_hints(setting, state, back.sku)
     return back
+
+
+def _note_hints(setting: Setting, state: YearState, skus: IntArray) -> None:
+    """Remember when the return trace first warned strongly of a SKU, for the metrics."""
+    for sku in np.unique(skus).tolist():
+        sold, natural = int(state.units.sold[sku]), float(setting.world.skus.return_rate[sku])
+        if return_hint(sold, int(state.units.returned[sku]), natural) is ReturnHint.STRONG:
+            state.hints.setdefault(str(sku), state.day)
 
 
 def _note_returns(setting: Setting, store: StoreState, back: Orders) -> None:

@@ -13,6 +13,8 @@ natural, defect, price and speed parts; they add up to the rate that is drawn wi
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import numpy as np
 
 from commerce.config import Rules
@@ -48,3 +50,24 @@ def count_returns(units: IntArray, rates: FloatArray, uniforms: FloatArray) -> I
     """
     owner = np.repeat(np.arange(len(units)), units)
     return np.bincount(owner, weights=uniforms < rates[owner], minlength=len(units)).astype(np.int64)
+
+
+class ReturnHint(StrEnum):
+    """What a realised return rate suggests."""
+
+    STRONG = "returns far above the natural rate; the goods of a supplier may be defective"
+    WEAK = "returns above the natural rate; watch price, shipping speed and suppliers"
+
+
+_HINT_MIN_SOLD = 10
+_STRONG_RATE, _STRONG_FACTOR, _WEAK_FACTOR = 0.25, 2.0, 1.5
+
+
+def return_hint(sold: int, returned: int, natural: float) -> ReturnHint | None:
+    """Return the hint of the return trace, once enough units were sold to say anything."""
+    if sold < _HINT_MIN_SOLD:
+        return None
+    rate = returned / sold
+    if rate >= max(_STRONG_RATE, _STRONG_FACTOR * natural):
+        return ReturnHint.STRONG
+    return ReturnHint.WEAK if returned and rate >= _WEAK_FACTOR * natural else None

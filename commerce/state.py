@@ -97,6 +97,7 @@ class Totals:
     defect_returns: float = 0.0
     price_returns: float = 0.0
     speed_returns: float = 0.0
+    defect_loss_fen: float = 0.0
     orders_created: int = 0
     orders_shipped: int = 0
     orders_cancelled: int = 0
@@ -125,7 +126,7 @@ class Units:
 
 @dataclass
 class YearState:
-    """Everything that changes during a year."""
+    """Everything that changes during a year. ``hints`` holds the day the return trace first warned of a SKU."""
 
     day: int
     minute: int
@@ -146,11 +147,11 @@ class YearState:
     purchases: list[Inbound] = field(default_factory=list)
     fees: list[dict[str, int]] = field(default_factory=list)
     sources: dict[str, dict[str, int]] = field(default_factory=dict)
+    hints: dict[str, int] = field(default_factory=dict)
     announced: list[str] = field(default_factory=list)
     notices: list[dict[str, Any]] = field(default_factory=list)
     memos: dict[str, str] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
-    day_flow: dict[str, Any] = field(default_factory=dict)
     totals: Totals = field(default_factory=Totals)
     calls: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)

@@ -47,6 +47,11 @@ class Buyer:
     def scout(self, product: Product, budget: float) -> None:
         """Press every supplier of a category at once, then give test orders to the cheapest."""
         cards = [card for card in self.find_suppliers(product.category) if not card.is_blocked]
+        ranked = self._advice.choose_suppliers(cards)
+        bid = self._advice.bid(product, ranked[0]) if ranked else None
+        if bid is not None:
+            self._insist(ranked[0], [(product, _TEST_UNITS, bid)], budget)
+            return
         for _ in range(PRESS_BIDS):
             if cards:
                 self._say(cards, [self._low_bid(product)])

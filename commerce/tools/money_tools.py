@@ -10,6 +10,7 @@ from commerce.lots import storage_bill, sum_by
 from commerce.money import to_fen, to_yuan
 from commerce.orders import Orders
 from commerce.refusals import RefusedError
+from commerce.returns import return_hint
 from commerce.shopkeeping import find_sku
 from commerce.state import Inbound
 from commerce.stock import average_cost_fen
@@ -18,7 +19,6 @@ from commerce.tools.desk import Data, Desk, clock, paged
 from commerce.types import Speed
 
 _NUM_UPCOMING = 5
-_HINT_MIN_SOLD = 10
 
 
 def check_balance(desk: Desk, given: args.NoArguments) -> Data:
@@ -172,6 +172,7 @@ def _show_returns(desk: Desk, sku: int) -> Data:
     natural = float(world.skus.return_rate[sku])
     rate = returned / sold if sold else None
     shares = desk.state.sources[str(sku)]
+    hint = return_hint(sold, returned, natural)
     return {
         "product_id": world.skus.sku_id[sku],
         "title": world.skus.title[sku],
@@ -185,16 +186,5 @@ def _show_returns(desk: Desk, sku: int) -> Data:
             {"supplier": world.suppliers[int(row)].email, "units_delivered": num, "share": round(num / delivered, 4)}
             for row, num in shares.items()
         ],
-        "note": return_hint(sold, rate, natural),
+        "note": None if hint is None else hint.value,
     }
-
-
-def return_hint(sold: int, rate: float | None, natural: float) -> str | None:
-    """Return what a realised return rate suggests, once enough units were sold."""
-    if rate is None or sold < _HINT_MIN_SOLD:
-        return None
-    if rate >= max(0.25, 2 * natural):
-        return "returns far above the natural rate; the goods of a supplier may be defective"
-    if rate >= 1.5 * natural:
-        return "returns above the natural rate; watch price, shipping speed and suppliers"
-    return None

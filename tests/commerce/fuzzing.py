@@ -17,10 +17,11 @@ from commerce.state import state_digest
 from commerce.tools import TOOLS, WAIT
 from commerce.world import generate_world
 from commerce.year import Year
+from tests.commerce.builders import stock_up
 
 STRANGE: tuple[Any, ...] = (
-    None, True, False, 0, -1, -3, 10**30, 1e-9, 1e12, 1e309, float("nan"), -0.0, 5.7, "", "5", "false", "NaN", "x" * 300,
-    "\u0665", [], {}, [[]], ["a"], {"a": 1}, "store_001; drop", "'", "\x00",
+    None, True, False, 0, -1, -3, 10**30, 1e-9, 1e12, 1e309, float("nan"), -0.0, 5.7, "", "5", "false", "NaN",
+    "x" * 300, "\u0665", [], {}, [[]], ["a"], {"a": 1}, "store_001; drop", "'", "\x00",
 )  # fmt: skip
 NUM_SKUS = 60
 
@@ -37,6 +38,18 @@ class Fuzzer:
         self._skus = [world.skus.sku_id[i] for i in rng.sample(skus, NUM_SKUS)]
         self._emails = list(world.supplier_index)
         self._categories = list(world.category_index)
+
+    def open_shop(self) -> None:
+        """Open three stores with something to sell, so that orders, returns and escrow are met often."""
+        for store_type in self._types:
+            self.year.call("open_store", {"store_type": store_type, "store_name": "S"})
+        world = self.year.setting.world
+        for sku in self._skus:
+            row = world.sku_index[sku]
+            stock_up(self.year, row, 200, 100)
+            number = self._types.index(world.store_types[int(world.skus.store_type[row])].name) + 1
+            item = {"product_id": sku, "quantity": 150, "retail_price": int(world.skus.reference_fen[row]) / 100}
+            self.year.call("publish_to_store", {"store_id": f"store_{number:03d}", "plan": [item]})
 
     def sku(self) -> str:
         """A product id, mostly one of a few that are traded."""
@@ -107,7 +120,7 @@ class Fuzzer:
         rng = self.rng
         if rng.random() < 0.01:
             return rng.choice(["", "nope", "open_store ", "__init__", None]), rng.choice(STRANGE)
-        weights = {WAIT: 3, "chatbox": 4, "publish_to_store": 3, "ship_orders": 3}
+        weights = {WAIT: 6, "chatbox": 5, "publish_to_store": 5, "ship_orders": 4, "close_store": 0.1}
         tool = rng.choices(list(TOOLS), [weights.get(name, 1) for name in TOOLS])[0]
         arguments: Any = self.arguments(tool)
         if rng.random() < 0.25:
@@ -141,8 +154,10 @@ def run_calls(num_calls: int, seed: int) -> dict[str, int]:
     worlds = {rules.name: generate_world(seed, rules) for rules in (PAPER, FAIR)}
     while counts["calls"] < num_calls:
         rules = rng.choice([PAPER, FAIR])
-        year = Year(worlds[rules.name], rules)
+        year = Year(worlds[rules.name], rules.model_copy(update={"initial_fen": rng.choice([10**7, 10**9])}))
         fuzzer = Fuzzer(year, rng)
+        if rng.random() < 0.8:
+            fuzzer.open_shop()
         now = (year.state.day, year.state.minute)
         while counts["calls"] < num_calls and not year.is_over:
             result = year.call(*fuzzer.call())
