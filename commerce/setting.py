@@ -17,7 +17,8 @@ _RESPONSES = list(PriceResponse)
 
 
 @lru_cache(maxsize=4096)
-def _date(year: int, day: int) -> dt.date:
+def calendar_date(year: int, day: int) -> dt.date:
+    """Return the date of a day of ``year``, counted from 0."""
     return dt.date(year, 1, 1) + dt.timedelta(days=day)
 
 
@@ -30,7 +31,7 @@ class Setting:
 
     def date(self, day: int) -> dt.date:
         """Return the calendar date of a day."""
-        return _date(self.world.year, day)
+        return calendar_date(self.world.year, day)
 
     def is_weekend(self, day: int) -> bool:
         """Whether ``day`` is a Saturday or Sunday."""

@@ -36,6 +36,7 @@ from commerce.types import (
 from commerce.world.categories import CATEGORY_ROWS, RESPONSES, SIZES, WORDINGS
 from commerce.world.digest import world_digest
 from commerce.world.happenings import EVENT_ROWS, PROMOTION_ROWS, Date
+from commerce.world.roster import anonymous_roster
 from commerce.world.stores import STORE_TYPES
 from commerce.world.words import ADJECTIVES, BRAND_HEADS, BRAND_TAILS, NOUNS, SUPPLIER_HEADS, SUPPLIER_TAILS
 
@@ -112,10 +113,10 @@ def _categories() -> Iterator[Category]:
                 default_size=SIZES[size],
                 reference_min_fen=low * 100,
                 reference_max_fen=high * 100,
-                monthly_sales_min=monthly_low,
-                monthly_sales_max=monthly_high,
-                return_rate_min=return_low,
-                return_rate_max=return_high,
+                monthly_sales_min=float(monthly_low),
+                monthly_sales_max=float(monthly_high),
+                return_rate_min=float(return_low),
+                return_rate_max=float(return_high),
                 return_wording=WORDINGS[wording],
                 response=RESPONSES[response],
                 elasticity=row[10],
@@ -192,26 +193,14 @@ def _suppliers(seed: int, categories: Sequence[Category]) -> tuple[Supplier, ...
         *((category, Personality.ADVERSARIAL, fraud) for category, fraud in zip(fraudulent, frauds, strict=True)),
     ]
     names = rng.permutation(len(SUPPLIER_HEADS) * len(SUPPLIER_TAILS))[: len(kinds)].tolist()
-    numbers = rng.permutation(len(kinds)).tolist()
     lowest, highest = RETIREMENT_ORDERS
     retirement = rng.integers(lowest, highest + 1, len(kinds)).tolist()
     suppliers = []
-    for row in rng.permutation(len(kinds)).tolist():
-        category, personality, fraud = kinds[row]
-        head, tail = divmod(names[row], len(SUPPLIER_TAILS))
+    for (category, personality, fraud), number, orders in zip(kinds, names, retirement, strict=True):
+        head, tail = divmod(number, len(SUPPLIER_TAILS))
         name = f"{SUPPLIER_HEADS[head]} {SUPPLIER_TAILS[tail]}"
-        suppliers.append(
-            Supplier(
-                supplier_id=f"SUP-{numbers[row] + 1:04d}",
-                name=name,
-                email=f"{name.lower().replace(' ', '.')}@wholesale.example",
-                category=category,
-                personality=personality,
-                fraud=fraud,
-                retirement_orders=retirement[row],
-            )
-        )
-    return tuple(suppliers)
+        suppliers.append(Supplier("", name, "", category, personality, fraud, orders))
+    return anonymous_roster(seed, suppliers)
 
 
 def _shuffled(rng: np.random.Generator, values: list[T]) -> list[T]:
