@@ -60,6 +60,7 @@ class ReturnHint(StrEnum):
 
 
 _HINT_MIN_SOLD = 10
+_ROUNDING = 1e-9  # 1.5 * 0.10 is a little more than 3 / 20 in binary
 _STRONG_RATE, _STRONG_FACTOR, _WEAK_FACTOR = 0.25, 2.0, 1.5
 
 
@@ -67,7 +68,7 @@ def return_hint(sold: int, returned: int, natural: float) -> ReturnHint | None:
     """Return the hint of the return trace, once enough units were sold to say anything."""
     if sold < _HINT_MIN_SOLD:
         return None
-    rate = returned / sold
+    rate = returned / sold + _ROUNDING
     if rate >= max(_STRONG_RATE, _STRONG_FACTOR * natural):
         return ReturnHint.STRONG
     return ReturnHint.WEAK if returned and rate >= _WEAK_FACTOR * natural else None
