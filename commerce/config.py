@@ -59,7 +59,6 @@ class Rules(Frozen):
     vip_fee_fen: Fen = 100_000
     max_memos: int = Field(20, ge=0)
     max_price_fen: int = Field(10**9, ge=1, description="highest list price the platform takes")
-    max_quantity: int = Field(1_000_000, ge=1, description="most units in one line of a call")
 
     # goods
     freight_fen: tuple[Fen, Fen, Fen, Fen] = (50, 150, 300, 600)
