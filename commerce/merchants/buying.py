@@ -26,7 +26,8 @@ class Buyer:
     def __init__(self, call: Call, advice: Advice) -> None:
         self._call, self._advice = call, advice
         self.suppliers: dict[str, list[SupplierCard]] = {}
-        self.ordered: dict[int, tuple[SupplierCard, str, int]] = {}
+        self._ordered: dict[int, tuple[SupplierCard, str, int]] = {}
+        self._on_order: dict[str, int] = {}
         self.references: dict[str, float] = {}
         self._standing: dict[str, dict[str, float]] = {}
         self.bank = 0.0
@@ -34,7 +35,7 @@ class Buyer:
 
     def on_order(self, product_id: str) -> int:
         """Return the units ordered and not arrived."""
-        return sum(units for _, product, units in self.ordered.values() if product == product_id)
+        return self._on_order.get(product_id, 0)
 
     def find_suppliers(self, category: str) -> list[SupplierCard]:
         """Return the suppliers of a category, asking once."""
@@ -136,13 +137,19 @@ class Buyer:
             return {}
         prices.pop(sku, None)
         order = outcome["order"]
-        self.ordered[order["purchase_order"]] = (card, sku, order["quantity"])
+        self.note_order(order["purchase_order"], card, sku, order["quantity"])
         return {sku: order["charged"]}
+
+    def note_order(self, number: int, card: SupplierCard, product_id: str, units: int) -> None:
+        """Remember what was ordered from whom."""
+        self._ordered[number] = (card, product_id, units)
+        self._on_order[product_id] = self.on_order(product_id) + units
 
     def reconcile(self, deliveries: Iterable[Mapping[str, Any]]) -> None:
         """Compare receipts with orders; a short delivery ends the relation."""
         for row in deliveries:
-            card, _, units = self.ordered.pop(row["purchase_order"])
+            card, product_id, units = self._ordered.pop(row["purchase_order"])
+            self._on_order[product_id] -= units
             if row["received"] < units:
                 card.is_blocked = True
             else:

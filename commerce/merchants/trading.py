@@ -8,12 +8,12 @@ day goes into buying, category by category, for the products that have fallen be
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from commerce.merchants.advice import Advice, Market, Product
 from commerce.merchants.base import Call
 from commerce.merchants.buying import Buyer
+from commerce.merchants.lines import Line, note_sales, units_needed
 from commerce.tools import WAIT
 from commerce.year import Result
 
@@ -27,25 +27,9 @@ _LOWEST_PRICE = 0.3  # of the reference price
 _RESERVE = 4_000.0
 _START_PRODUCTS = 3
 _MAX_PRODUCTS = 24
-_SMOOTHING = 0.15
 _FIRST_STORES = 2
 _EXPAND_AT = 120_000.0
 _BUYING_MINUTES = 150  # a restock takes up to five messages
-
-
-@dataclass
-class Line:
-    """One product the merchant trades."""
-
-    product: Product
-    store_id: str
-    velocity: float = 0.0
-    days_listed: int = 0
-    on_hand: int = 0
-    shelf: int = 0
-    age_days: float = 0.0
-    last_order: int = 0
-    price: float = 0.0
 
 
 class TradingMerchant:
@@ -197,16 +181,7 @@ class _Trader:
                 products = data.get("products", {"pages": 0, "results": []})
                 pages, page = products["pages"], page + 1
                 for row in products["results"]:
-                    self._update(self._lines[row["product_id"]], row)
-
-    def _update(self, line: Line, row: Mapping[str, Any]) -> None:
-        sold = row["yesterday_sold"]
-        line.on_hand = max(0, line.on_hand - sold) if row["quantity"] == line.shelf - sold else row["quantity"]
-        line.shelf = row["quantity"]
-        if sold or line.shelf:  # a day without stock says nothing about demand
-            line.days_listed += 1
-            weight = max(_SMOOTHING, 1 / line.days_listed)
-            line.velocity += weight * (sold - line.velocity)
+                    note_sales(self._lines[row["product_id"]], row["yesterday_sold"], row["quantity"])
 
     def _trace(self) -> None:
         """Stop buying from the sole supplier of goods that come back far too often."""
@@ -261,14 +236,8 @@ class _Trader:
 
     def _need(self, line: Line) -> int:
         """Return the units up to the order-up-to level."""
-        have = line.on_hand + self._buyer.on_order(line.product.product_id)
         days = min(_COVER_DAYS, self._num_days - _CLEAR_DAYS - self._day)
-        if line.days_listed == 0:
-            return 0 if have else 4
-        level = line.velocity * days
-        if line.shelf == 0:
-            level *= 1.5  # sold out: demand was more than what was seen
-        return max(0, round(level) - have)
+        return units_needed(line, days, self._buyer.on_order(line.product.product_id))
 
     def _join_promotions(self) -> None:
         if self._day % 7:

@@ -59,6 +59,7 @@ BIDS = [
     for price in (20.0, 24.0, 28.0, 29.0, 29.9, 30.5, 31.0, 33.0)
 ]  # fmt: skip
 SCRIPT = [
+    ("check_store_status", {}),
     ("publish_to_store", {"store_id": "store_001",
                           "plan": [{"product_id": "p0", "quantity": 290, "retail_price": 100.0}]}),
     ("join_promotion", {"store_id": "store_001", "event_name": "New Year Kickoff Sale", "discount_rate": 0.2}),

@@ -69,7 +69,8 @@ def test_proven_suppliers_come_first_and_blocked_ones_never():
 def test_reconciliation_blocks_a_short_delivery():
     buyer = Buyer(lambda tool, arguments: None, PublicAdvice())
     cards = [SupplierCard("a", "c"), SupplierCard("b", "c")]
-    buyer.ordered = {1: (cards[0], "p", 10), 2: (cards[1], "p", 10)}
+    for number, card in enumerate(cards, 1):
+        buyer.note_order(number, card, "p", 10)
     assert buyer.on_order("p") == 20
     buyer.reconcile([{"purchase_order": 1, "received": 10}, {"purchase_order": 2, "received": 6}])
     assert [(card.deliveries, card.is_blocked) for card in cards] == [(1, False), (0, True)]
