@@ -137,7 +137,7 @@ def unlist(setting: Setting, state: YearState, store: StoreState, sku: int, quan
     store.shelf[place] -= quantity
     state.unlisted[sku] += quantity
     if store.shelf[place] == 0:
-        store.price_fen[place] = store.trailing_fen[place] = 0
+        store.price_fen[place] = 0  # the trailing price stays, or taking a product off would launder a low one
 
 
 def _listed_place(setting: Setting, store: StoreState, sku: int) -> int:
@@ -175,4 +175,5 @@ def refresh_windows(setting: Setting, state: YearState) -> None:
         store.window_units[:] = store.shelf
         store.window_fen[:] = store.price_fen
         store.window_promotion, store.window_discount = store.promotion, store.discount
-        store.trailing_fen += round_fen((store.price_fen - store.trailing_fen) / weight)
+        change = round_fen((store.price_fen - store.trailing_fen) / weight)
+        store.trailing_fen += np.where(store.price_fen > 0, change, 0)

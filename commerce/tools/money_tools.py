@@ -89,7 +89,7 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
         "total_cost": to_yuan(int(state.value_fen.sum())),
         "storage_last_night": to_yuan(last_row.get("storage_fen", 0)),
         "items": paged(range(len(skus)), given.page, given.page_size, show),
-        "inbound": [_show_inbound(desk, row) for row in state.inbound],
+        "inbound": paged(state.inbound, given.page, given.page_size, lambda row: _show_inbound(desk, row)),
     }
 
 

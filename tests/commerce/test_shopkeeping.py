@@ -172,6 +172,17 @@ def test_trailing_price_follows_slowly():
     assert year.state.stores[0].trailing_fen[0] == 3000 + round(2000 / 14)
 
 
+def test_taking_a_product_off_does_not_launder_its_trailing_price():
+    year = new_year(WORLD, FAIR, calendar="published")
+    ok(year, "open_store", store_type="pet", store_name="S")
+    stock_up(year, 0, 40, 1000)
+    publish(year, 10, 30.0)
+    ok(year, "return_to_warehouse", store_id="store_001", items=[dict(product_id="p0", quantity=10)])
+    ok(year, "wait_for_next_day")
+    publish(year, 10, 50.0)
+    assert year.state.stores[0].trailing_fen[0] == 3000
+
+
 def test_fair_prices_stay_in_the_band():
     year = new_year(WORLD, FAIR)
     ok(year, "open_store", store_type="pet", store_name="S")
