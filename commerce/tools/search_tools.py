@@ -9,9 +9,10 @@ from commerce.refusals import RefusedError
 from commerce.streams import stream_key
 from commerce.tools import arguments as args
 from commerce.tools.desk import Data, Desk, paged
-from commerce.types import BuyerAction, BuyerMove, Category, ChatTurn, World
+from commerce.types import BuyerAction, BuyerMove, Category, ChatTurn, Size, World
 from commerce.world.categories import wording_from_numbers
 
+_SIZES = tuple(Size)
 _MARGIN_LABELS = ((0.20, "low"), (0.35, "moderate"), (1.0, "high"))
 _POTENTIAL = {1: "high", 2: "medium", 3: "moderate"}
 
@@ -44,16 +45,11 @@ def list_products(desk: Desk, given: args.ListProducts) -> Data:
             "title": world.skus.title[sku],
             "category": world.categories[int(world.skus.category[sku])].name,
             "brand": world.skus.brand[sku],
-            "size": desk_size(int(world.skus.size[sku])),
+            "size": _SIZES[int(world.skus.size[sku])].value,
             "reference_price": to_yuan(int(world.skus.reference_fen[sku])),
         }
 
     return paged(rows, given.page, given.page_size, show)
-
-
-def desk_size(row: int) -> str:
-    """Return the name of a size row."""
-    return ("Small", "Medium", "Large", "XLarge")[row]
 
 
 def market_search(desk: Desk, given: args.MarketSearch) -> Data:
@@ -96,7 +92,7 @@ def _category_card(category: Category) -> Data:
 
 
 def _category_detail(desk: Desk, category: Category) -> Data:
-    rules, row = desk.setting.rules, [size.value for size in type(category.default_size)].index(category.default_size)
+    rules, row = desk.setting.rules, _SIZES.index(category.default_size)
     margin = 1 - (category.wholesale_ratio + category.floor_ratio) / 2
     return {
         **_category_card(category),

@@ -13,7 +13,7 @@ from typing import Any
 from commerce.merchants import Merchant, build_merchant
 from commerce.metrics import tool_mix, year_metrics
 from commerce.replay import Entry, RecordedYear, entry_from_json, year_digest
-from commerce.year import Year
+from commerce.year import Result, Year
 from experiments.runs.files import exclusive_lock, write_atomically
 from experiments.runs.folder import RunError
 from experiments.runs.journal import JournalWriter, encode_line, read_journal, strict_dumps
@@ -56,7 +56,7 @@ class _DailyWriter:
     def add(self, entry: Entry) -> None:
         self._rows.append(entry.to_json_object())
 
-    def after(self, result: Any, day: int) -> Any:
+    def after(self, result: Result, day: int) -> Result:
         if day != self._day:
             self._day = day
             self.flush()
