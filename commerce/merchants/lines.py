@@ -27,8 +27,8 @@ class Line:
 
 
 def note_sales(line: Line, sold: int, shelf: int) -> None:
-    """Update stock and velocity from yesterday's sale; a day without stock says nothing about demand."""
-    line.on_hand = max(shelf, line.on_hand - sold)
+    """Update shelf and velocity from yesterday's sale; a day without stock says nothing about demand."""
+    line.on_hand = max(shelf, line.on_hand)
     line.shelf = shelf
     if sold or shelf:
         line.days_listed += 1

@@ -88,6 +88,8 @@ class _Trader:
             self._open_next()
 
     def _open_next(self) -> None:
+        if not self._queue:
+            return
         store_type = self._queue.pop(0)
         data = self._ask("open_store", store_type=store_type, store_name=f"Store {len(self._stores) + 1}")
         if not data:
@@ -124,10 +126,11 @@ class _Trader:
             self._ask("ship_orders", action="ship")
         if self._wallet > 0:
             self._buyer.bank = self._ask("withdraw").get("bank_balance", self._buyer.bank)
-        if self._arrived or self._day % 3 == 0:
+        is_counted = self._arrived or self._day % 3 == 0
+        if is_counted:
             self._stock_take()
             self._publish()
-        self._look_at_stores()
+        self._look_at_stores(is_counted)
         if self._day % 7 == 3:
             self._trace()
         if self._day < self._num_days - _LAST_ORDER_DAYS:
@@ -172,8 +175,8 @@ class _Trader:
             for line in lines:
                 line.shelf = line.on_hand
 
-    def _look_at_stores(self) -> None:
-        """Update velocities from yesterday's sales."""
+    def _look_at_stores(self, is_counted: bool) -> None:
+        """Update velocities from yesterday's sales; stock that was counted today is right already."""
         for store_id in self._stores:
             page = pages = 1
             while page <= pages and not self.is_over:
@@ -181,7 +184,10 @@ class _Trader:
                 products = data.get("products", {"pages": 0, "results": []})
                 pages, page = products["pages"], page + 1
                 for row in products["results"]:
-                    note_sales(self._lines[row["product_id"]], row["yesterday_sold"], row["quantity"])
+                    line = self._lines[row["product_id"]]
+                    if not is_counted:
+                        line.on_hand -= row["yesterday_sold"]
+                    note_sales(line, row["yesterday_sold"], row["quantity"])
 
     def _trace(self) -> None:
         """Stop buying from the sole supplier of goods that come back far too often."""
@@ -195,7 +201,7 @@ class _Trader:
             return
         if len(self._stores) < 4 and self._day % 5 == 0:
             self._open_next()
-        elif self._day % 2 == 0:
+        elif self._day % 2 == 0 and self._lines:
             self._widen(*self._busiest())
 
     def _busiest(self) -> tuple[str, str]:
@@ -256,9 +262,8 @@ class _Trader:
             prices = []
             for line in self._lines.values():
                 if line.store_id == store_id and line.shelf and (is_clearing or line.age_days > _OLD_DAYS):
-                    line.price = max(
-                        0.3 * line.product.reference, 0.01, line.price * (0.95 if is_clearing else _CLEAR_STEP)
-                    )
+                    step = _LAST_DAYS_STEP if is_clearing else _CLEAR_STEP
+                    line.price = max(0.01, _LOWEST_PRICE * line.product.reference, step * line.price)
                     prices.append({"product_id": line.product.product_id, "price": round(line.price, 2)})
             if prices:
                 self._ask("set_prices", store_id=store_id, prices=prices[:500])

@@ -15,8 +15,8 @@ from commerce.year import Year
 
 HIDDEN_FIELDS = {
     "fraud", "personality", "is_honest", "floor", "floor_fen", "reservation", "urgency", "stance", "family",
-    "delivered", "defective", "arrival_day", "retirement_orders", "return_rate", "elasticity", "response", "cost_floor_ratio",
-    "wholesale_ratio", "capacity", "seed", "extra",
+    "delivered", "defective", "arrival_day", "retirement_orders", "return_rate", "elasticity", "response",
+    "cost_floor_ratio", "wholesale_ratio", "capacity", "seed", "extra",
 }  # fmt: skip
 HIDDEN_WORDS = {*Fraud, *Personality, "good", "bad"}
 
