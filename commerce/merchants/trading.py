@@ -18,6 +18,7 @@ from commerce.tools import WAIT
 from commerce.year import Result
 
 _COVER_DAYS = 24  # lead time of up to nine days and a review of two weeks
+_REORDER_SHARE = 0.5  # of the order-up-to level; suppliers retire after some orders, so small ones are wasteful
 _LAST_ORDER_DAYS = 30
 _CLEAR_DAYS = 12
 _OLD_DAYS = 60
@@ -238,7 +239,7 @@ class _Trader:
             return 0.0
         needs = sum(self._need(line) * line.product.reference for line in lines)
         stock = sum(line.velocity * _COVER_DAYS * line.product.reference for line in lines)
-        return needs if needs > 0.3 * stock else 0.0
+        return needs if needs > _REORDER_SHARE * stock else 0.0
 
     def _need(self, line: Line) -> int:
         """Return the units up to the order-up-to level."""
