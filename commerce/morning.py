@@ -50,10 +50,11 @@ def morning_step(setting: Setting, state: YearState) -> list[Batch]:
     _count_negative_mornings(setting, state)  # 12
     row = {"operations_fen": operations, "idle_fen": idle, "storage_fen": storage, "settled_fen": settled}
     row |= _flows(state, gone, back) | {"purchase_orders_received": len(arrived)}
+    row |= _balances(state)  # 13
     refresh_windows(setting, state)
-    _end_if_due(setting, state)  # 14, before the day's row so that the last row shows the final balances
+    _end_if_due(setting, state)  # 14
     batches = close_batches(state.ledger)
-    state.history.append(row | _balances(state) | {"flows_fen": _by_reason(batches)})  # 13
+    state.history.append(row | {"flows_fen": _by_reason(batches)})
     check_books(setting, state)
     return batches
 

@@ -87,4 +87,5 @@ def day_report(state: YearState) -> dict[str, Any]:
         store: {"units": sale["units"], "revenue": to_yuan(sale["revenue_fen"])} for store, sale in row["sales"].items()
     }
     flows = {reason: to_yuan(fen) for reason, fen in row["flows_fen"].items()}
-    return amounts | others | {"sales": sales, "flows": flows}
+    final = {"final_assets": to_yuan(state.ledger.assets_fen)} if state.is_over else {}
+    return amounts | others | {"sales": sales, "flows": flows} | final

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from commerce.audit import check_books
 from commerce.config import PAPER, Rules
-from commerce.ledger import Batch
+from commerce.ledger import Batch, close_batches
 from commerce.morning import finish, morning_step, start_year
 from commerce.news import day_report
 from commerce.procurement import SupplierDesk
@@ -68,7 +68,7 @@ class Year:
     state
         A saved state to go on from; the default is the first morning.
     on_postings
-        Called with the ledger postings of each finished day.
+        Called with the ledger postings of each daily step, and of the end of a stopped year.
     """
 
     def __init__(
@@ -126,6 +126,7 @@ class Year:
         """End the year early; it is scored like any other end."""
         if not self.is_over:
             finish(self.setting, self.state, EndReason.STOPPED)
+            self._pass_on(close_batches(self.state.ledger))
             check_books(self.setting, self.state)
 
     def _run(self, tool: Tool, given: Arguments) -> Result:
@@ -147,10 +148,12 @@ class Year:
         if minutes is not None and minutes < left:
             state.minute += minutes
             return minutes
-        batches = morning_step(self.setting, state)
+        self._pass_on(morning_step(self.setting, state))
+        return left
+
+    def _pass_on(self, batches: list[Batch]) -> None:
         if self._on_postings is not None:
             self._on_postings(batches)
-        return left
 
     def _count(self, name: str, minutes: int) -> None:
         state = self.state

@@ -14,7 +14,7 @@ from commerce.world.categories import wording_from_numbers
 
 _SIZES = tuple(Size)
 _MARGIN_LABELS = ((0.20, "low"), (0.35, "moderate"), (1.0, "high"))
-_POTENTIAL = {1: "high", 2: "medium", 3: "moderate"}
+_POTENTIAL = {1: "very high", 2: "high", 3: "moderate"}
 
 
 def _known_rows(world: World, store_type: str | None, category: str | None) -> list[int]:

@@ -109,10 +109,22 @@ def test_a_call_that_the_end_comes_before_is_refused():
     assert year.state.stores == []
 
 
+def test_every_posting_is_passed_on_once():
+    batches = []
+    year = Year(default_world(), PAPER.model_copy(update={"num_days": 3}), on_postings=batches.extend)
+    ok(year, "open_store", store_type="pet", store_name="S")
+    while not year.is_over:
+        report = ok(year, "wait_for_next_day")
+    assert [batch.reason for batch in batches] == ["initial balance", "store setup", *["operations"] * 3]
+    assert sum(len(batch.amounts) for batch in batches) == year.state.ledger.num_postings
+    assert report["final_assets"] == 100_000 - 500 - 180
+
+
 def test_a_year_can_be_stopped():
     year = new_year()
     ok(year, "wait_for_next_day")
     year.stop()
+    assert year.state.ledger.open_batches == []
     assert year.state.end == "stopped"
     assert year.final_fen == 10_000_000
 
