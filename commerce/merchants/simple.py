@@ -29,17 +29,14 @@ class RandomLegalMerchant:
 
 
 class _RandomWalk:
-    """One random year: remembers what it has seen so that its calls name things that exist."""
+    """One random year: looks before it acts, so that its calls name things that exist and can be done."""
 
     def __init__(self, call: Call, rng: random.Random) -> None:
         self._call, self._rng = call, rng
-        self._types = self._ask("market_search").get("store_types", [])
-        self._stores: list[tuple[str, str]] = []
-        self._products: list[dict[str, Any]] = []
-        self._suppliers: list[str] = []
-        self._stock: list[dict[str, Any]] = []
+        self._types = {card["store_type"]: card["category_names"] for card in self._ask("market_search")["store_types"]}
+        self._stores: dict[str, str] = {}
         self._moves = (
-            self._wait, self._wait, self._ship, self._look, self._buy, self._publish, self._open, self._close,
+            self._wait, self._wait, self._ship, self._buy, self._buy, self._publish, self._open, self._close,
             self._price, self._withdraw,
         )  # fmt: skip
 
@@ -57,58 +54,67 @@ class _RandomWalk:
         self._ask(WAIT)
 
     def _ship(self) -> None:
-        self._ask("ship_orders", action="ship", speed=self._rng.choice(["fast", "standard", "slow"]))
+        if self._ask("ship_orders", action="list").get("total"):
+            self._ask("ship_orders", action="ship", speed=self._rng.choice(["fast", "standard", "slow"]))
 
     def _withdraw(self) -> None:
-        self._ask("withdraw")
+        if self._ask("check_balance").get("platform_wallet"):
+            self._ask("withdraw")
 
     def _open(self) -> None:
-        store_type = self._rng.choice(self._types)["store_type"]
-        data = self._ask("open_store", store_type=store_type, store_name="Random")
-        if data:
-            self._stores.append((data["store_id"], store_type))
+        free = [name for name in self._types if name not in self._stores.values()]
+        status = self._ask("check_store_status")
+        if free and len(self._stores) < status.get("max_stores", 0):
+            store_type = self._rng.choice(free)
+            data = self._ask("open_store", store_type=store_type, store_name="Random")
+            if data:
+                self._stores[data["store_id"]] = store_type
 
     def _close(self) -> None:
         if len(self._stores) > 1 and self._rng.random() < 0.2:
-            store_id, _ = self._stores.pop(self._rng.randrange(len(self._stores)))
+            store_id = self._rng.choice(list(self._stores))
+            del self._stores[store_id]
             self._ask("close_store", store_id=store_id, liquidate=self._rng.random() < 0.5)
 
-    def _look(self) -> None:
-        if self._stores:
-            _, store_type = self._rng.choice(self._stores)
-            category = self._rng.choice(self._ask("market_search", store_type=store_type)["category_names"] or [None])
-            if category is not None:
-                self._products = self._ask("list_products", category=category).get("results", [])
-                found = self._ask("supplier_search", category=category).get("results", [])
-                self._suppliers = [row["supplier_email"] for row in found]
-
     def _buy(self) -> None:
-        if self._products and self._suppliers:
-            product = self._rng.choice(self._products)
+        if not self._stores:
+            return
+        category = self._rng.choice(self._types[self._rng.choice(list(self._stores.values()))])
+        products = self._ask("list_products", category=category).get("results", [])
+        suppliers = self._ask("supplier_search", category=category).get("results", [])
+        if products and suppliers:
+            product = self._rng.choice(products)
             move = {
                 "action": "offer",
                 "sku_id": product["product_id"],
                 "price": round(product["reference_price"] * self._rng.uniform(0.3, 1.0) + 0.01, 2),
                 "quantity": self._rng.randint(1, 40),
             }
-            self._ask("chatbox", uids=[self._rng.choice(self._suppliers)], actions=[move])
+            self._ask("chatbox", uids=[self._rng.choice(suppliers)["supplier_email"]], actions=[move])
 
     def _publish(self) -> None:
-        self._stock = [
-            row for row in self._ask("check_warehouse").get("items", {}).get("results", []) if row["unlisted"]
+        items = self._ask("check_warehouse").get("items", {}).get("results", [])
+        fitting = [
+            (store_id, row)
+            for store_id, store_type in self._stores.items()
+            for row in items
+            if row["unlisted"] and row["category"] in self._types[store_type]
         ]
-        if self._stock and self._stores:
-            row = self._rng.choice(self._stock)
-            item = {
-                "product_id": row["product_id"],
-                "quantity": row["unlisted"],
-                "retail_price": round(max(0.01, row["average_cost"] * self._rng.uniform(0.8, 2.5)), 2),
-            }
-            self._ask("publish_to_store", store_id=self._rng.choice(self._stores)[0], plan=[item])
+        if fitting:
+            store_id, row = self._rng.choice(fitting)
+            price = self._random_price(row["average_cost"])
+            item = {"product_id": row["product_id"], "quantity": row["unlisted"], "retail_price": price}
+            self._ask("publish_to_store", store_id=store_id, plan=[item])
 
     def _price(self) -> None:
-        if self._stock and self._stores:
-            row = self._rng.choice(self._stock)
-            price = round(max(0.01, row["average_cost"] * self._rng.uniform(0.8, 2.5)), 2)
-            store_id = self._rng.choice(self._stores)[0]
-            self._ask("set_prices", store_id=store_id, prices=[{"product_id": row["product_id"], "price": price}])
+        if self._stores:
+            store_id = self._rng.choice(list(self._stores))
+            rows = self._ask("check_store_status", store_id=store_id).get("products", {}).get("results", [])
+            listed = [row for row in rows if row["quantity"]]
+            if listed:
+                row = self._rng.choice(listed)
+                item = {"product_id": row["product_id"], "price": self._random_price(row["retail_price"])}
+                self._ask("set_prices", store_id=store_id, prices=[item])
+
+    def _random_price(self, around: float) -> float:
+        return round(max(0.01, around * self._rng.uniform(0.8, 2.0)), 2)

@@ -48,6 +48,15 @@ def test_the_same_merchant_plays_the_same_year():
         assert first.state.ledger.digest == second.state.ledger.digest
 
 
+def test_the_random_merchant_makes_legal_calls():
+    for seed in range(3):
+        year = play_year(Year(default_world()), build_merchant("random-legal", default_world(), PAPER, seed))
+        # closing time may come between looking and acting; everything else it asks for can be done
+        assert set(year.state.refused) <= {"insufficient_funds", "nothing_to_ship", "year_over"}
+        assert sum(year.state.refused.values()) < 0.05 * sum(year.state.calls.values())
+        assert len(year.state.calls) >= 12
+
+
 def test_names():
     with pytest.raises(ValueError, match="choose one of idle, random-legal, rule-based, privileged"):
         build_merchant("greedy", default_world(), PAPER)
