@@ -26,5 +26,10 @@ def round_fen(amounts: NDArray[np.floating[Any]]) -> IntArray:
 
 
 def pro_rata(totals: IntArray, parts: IntArray, wholes: IntArray) -> IntArray:
-    """Return the share ``total * part / whole`` rounded down; the whole is exactly the total, so nothing is lost."""
-    return np.asarray(np.where(parts == wholes, totals, totals * parts // np.maximum(wholes, 1)), dtype=np.int64)
+    """Return the share ``total * part / whole`` rounded down; the whole is exactly the total, so nothing is lost.
+
+    The product is never formed, because a large stock at a high value would overflow 64 bits.
+    """
+    whole = np.maximum(wholes, 1)
+    shares = totals // whole * parts + totals % whole * parts // whole
+    return np.asarray(np.where(parts == wholes, totals, shares), dtype=np.int64)

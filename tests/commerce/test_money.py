@@ -34,3 +34,10 @@ def test_shares_taken_one_after_the_other_add_up(total, parts):
         assert 0 <= share <= left
         left, whole, given_out = left - share, whole - part, given_out + share
     assert given_out == total
+
+
+@given(st.integers(0, 2**62), st.integers(1, 2**31), st.data())
+def test_shares_do_not_overflow(total, whole, data):
+    part = data.draw(st.integers(0, whole))
+    share = int(pro_rata(np.array([total]), np.array([part]), np.array([whole]))[0])
+    assert share == total * part // whole  # Python's integers have no limit
