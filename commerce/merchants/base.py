@@ -1,0 +1,28 @@
+"""What a merchant is: a function that runs a whole year through its calls.
+
+A merchant gets ``call(tool, arguments) -> Result`` and plays until a result says that the year is over. It draws
+nothing but from its own seed, so the same merchant in the same world plays the same year.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from commerce.year import Result, Year
+
+Call = Callable[[str, Mapping[str, Any]], Result]
+
+
+class Merchant(Protocol):
+    """A merchant plays one year."""
+
+    def __call__(self, call: Call) -> None:
+        """Play until the year is over."""
+
+
+def play_year(year: Year, merchant: Merchant) -> Year:
+    """Let ``merchant`` play ``year`` and return it; a merchant that leaves early stops the year."""
+    merchant(year.call)
+    year.stop()
+    return year

@@ -1,0 +1,74 @@
+"""Assets, drawdown, fulfilment, returns and the use of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commerce.ledger import Account
+from commerce.metrics.measure import Measure, mean, share
+from commerce.setting import Setting
+from commerce.state import YearState
+from commerce.types import EndReason
+
+
+def asset_metrics(setting: Setting, state: YearState) -> dict[str, Measure]:
+    """Return final assets and what they cost to reach; money in yuan."""
+    final, initial, num_calls = state.ledger.assets_fen, setting.rules.initial_fen, sum(state.calls.values())
+    totals = [row["bank_fen"] + row["wallet_fen"] + row["escrow_fen"] for row in state.history]
+    stock = state.ledger.balance(Account.INVENTORY)
+    return {
+        "final_assets": Measure(final / 100, 1),
+        "multiplier": share(final, initial, 1),
+        "is_bankrupt": Measure(float(state.end == EndReason.BANKRUPTCY), 1),
+        "final_day": Measure(float(state.day), 1),
+        "profit_per_call": share((final - initial) / 100, num_calls, num_calls),
+        "end_stock_at_cost": Measure(stock / 100, 1),
+        "end_stock_at_salvage": Measure(stock * setting.rules.salvage_share / 100, 1),
+        **drawdown(totals),
+    }
+
+
+def drawdown(totals: Sequence[int]) -> dict[str, Measure]:
+    """Return the largest fall of the daily totals in yuan, over their maximum, and over the peak before it.
+
+    The series starts with the first daily step, as in the published metric; the opening balance is not in it.
+    """
+    n = len(totals)
+    if not n:
+        names = ("peak_drawdown", "drawdown_over_maximum", "drawdown_over_peak")
+        return {name: Measure(None, 0) for name in names}
+    peak, largest, relative = totals[0], 0, 0.0
+    for total in totals:
+        peak = max(peak, total)
+        largest = max(largest, peak - total)
+        relative = max(relative, (peak - total) / peak if peak > 0 else 0.0)
+    return {
+        "peak_drawdown": Measure(largest / 100, n),
+        "drawdown_over_maximum": Measure(largest / max(totals) if max(totals) > 0 else None, n),
+        "drawdown_over_peak": Measure(relative, n),
+    }
+
+
+def operations_metrics(state: YearState) -> dict[str, Measure]:
+    """Return fulfilment, returns, stock age and cash handling."""
+    totals, units = state.totals, state.units
+    shipped, sold, returned = int(units.shipped.sum()), int(units.sold.sum()), int(units.returned.sum())
+    ages = [row["stock_age_days"] for row in state.history if row["stock_age_days"] is not None]
+    return {
+        "natural_return_rate": share(totals.natural_returns, shipped, shipped),
+        "defect_return_rate": share(totals.defect_returns, shipped, shipped),
+        "price_return_rate": share(totals.price_returns, shipped, shipped),
+        "speed_return_rate": share(totals.speed_returns, shipped, shipped),
+        "controllable_return_rate": share(totals.price_returns + totals.speed_returns, shipped, shipped),
+        "realized_return_rate": share(returned, sold, sold),
+        "on_time_ship_rate": share(totals.orders_shipped, totals.orders_created, totals.orders_created),
+        "mean_stock_age_days": mean(ages),
+        "overdrawn_mornings": Measure(float(totals.overdrawn_mornings), state.day),
+        "coverable_mornings": Measure(float(totals.coverable_mornings), totals.overdrawn_mornings),
+        "storage_cost": Measure(state.ledger.balance(Account.STORAGE) / 100, state.day),
+    }
+
+
+def tool_mix(state: YearState) -> dict[str, dict[str, int]]:
+    """Return calls and minutes by tool, and refusals by code."""
+    return {"calls": dict(state.calls), "minutes": dict(state.minutes), "refused": dict(state.refused)}

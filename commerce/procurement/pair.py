@@ -1,0 +1,123 @@
+r"""Hidden terms of a (supplier, SKU) pair and of one cycle of talks over it.
+
+With reference price ``v`` and the ratios of the category (opening ``w``, honest floor ``f``, scam cap ``s``):
+
+* ``by_personality``: opening ``I = w v``, honest floor ``c = f v``, urgency and stance constants of the personality or
+  the fraud, as published.
+* ``drawn``: ``c = f v U(0.90, 1.10)``, ``I = c + (v - c) U(0.35, 0.65)``, urgency ``U(0.2, 0.8)``, stance from the
+  prior of the family; a fraudulent supplier has the family of a random personality. The list price then no longer
+  gives the floor away, and manners say nothing about honesty.
+
+The reservation is ``c`` for an honest supplier and ``max(c, min(m c, s v, I))`` for a fraudulent one, ``m = 1.5`` for
+frauds in the price and 1 for frauds in the goods. ``R = 1.5 I``, less the reservation for a fraudulent supplier on the
+published scale. The opening quote of a cycle is ``clip(I + 0.02 R z, reservation, 1.5 I)``. Prices are in fen.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import NamedTuple
+
+from commerce.config import Rules
+from commerce.streams import keyed_uniform
+from commerce.types import Category, Fraud, Personality, Supplier, World
+from terms import GameConfig
+from terms.types import Family, Stance
+
+GAME = GameConfig()
+_NORMAL = NormalDist()
+_FAMILIES = {
+    Personality.ENTHUSIASTIC: (Family.EXPRESSIVE, 0.70, Stance.CONCILIATORY),
+    Personality.FRIENDLY: (Family.CANDID, 0.65, Stance.NEUTRAL),
+    Personality.UNPREDICTABLE: (Family.STOCHASTIC, 0.60, Stance.NEUTRAL),
+    Personality.PROFESSIONAL: (Family.TACITURN, 0.60, Stance.AGGRESSIVE),
+    Personality.STRATEGIC: (Family.STRATEGIC, 0.55, Stance.AGGRESSIVE),
+    Personality.TOUGH: (Family.ADVERSARIAL, 0.50, Stance.AGGRESSIVE),
+}
+_FRAUDS = {
+    Fraud.VIP_FEE: (0.15, Stance.AGGRESSIVE),
+    Fraud.FUTURE_DISCOUNT: (0.20, Stance.AGGRESSIVE),
+    Fraud.FAKE_URGENCY: (0.20, Stance.AGGRESSIVE),
+    Fraud.QTY_BAIT: (0.35, Stance.NEUTRAL),
+    Fraud.QUALITY_DOWNGRADE: (0.35, Stance.NEUTRAL),
+}
+_FLOOR_SPREAD = (0.90, 1.10)
+_OPENING_SHARE = (0.35, 0.65)
+_URGENCY = (0.2, 0.8)
+_MIN_SCALE_FEN = 100.0
+
+
+class PairTerms(NamedTuple):
+    """Hidden terms of one pair: ``opening`` is the expected opening quote, ``floor`` the honest floor."""
+
+    opening: int
+    floor: int
+    reservation: int
+    family: Family
+    urgency: float
+    stance: Stance
+    price_range: float
+
+
+def pair_terms(world: World, rules: Rules, supplier: int, sku: int) -> PairTerms:
+    """Return the terms of a pair; they hold for every cycle."""
+    who, reference = world.suppliers[supplier], int(world.skus.reference_fen[sku])
+    category = world.categories[who.category]
+    if rules.kernel_types == "drawn":
+        opening, floor, family, urgency, stance = _drawn(world, who, sku)
+    else:
+        opening, floor = round(reference * category.wholesale_ratio), round(reference * category.floor_ratio)
+        family, urgency, stance = _by_personality(who)
+    opening, floor = max(1, opening), max(1, floor)
+    reservation = floor if who.fraud is None else _scam_floor(who.fraud, category, rules, (opening, floor, reference))
+    scale = rules.opening_bound_factor * opening
+    if who.fraud is not None and rules.fraud_price_scale == "published":
+        scale -= reservation
+    return PairTerms(opening, floor, reservation, family, urgency, stance, max(_MIN_SCALE_FEN, scale))
+
+
+def _by_personality(who: Supplier) -> tuple[Family, float, Stance]:
+    if who.fraud is None:
+        return _FAMILIES.get(who.personality, (Family.CANDID, 0.5, Stance.NEUTRAL))
+    return (Family.ADVERSARIAL, *_FRAUDS[who.fraud])
+
+
+def _drawn(world: World, who: Supplier, sku: int) -> tuple[int, int, Family, float, Stance]:
+    category, reference = world.categories[who.category], int(world.skus.reference_fen[sku])
+    draws = [
+        keyed_uniform(world.seed, "pair_terms", who.supplier_id, world.skus.sku_id[sku], index=index)
+        for index in range(4)
+    ]
+    floor = min(reference, round(reference * category.floor_ratio * between(_FLOOR_SPREAD, draws[0])))
+    opening = round(floor + (reference - floor) * between(_OPENING_SHARE, draws[1]))
+    personality = who.personality
+    if personality not in _FAMILIES:
+        uniform = keyed_uniform(world.seed, "manners", who.supplier_id)
+        personality = list(_FAMILIES)[int(uniform * len(_FAMILIES))]
+    family = _FAMILIES[personality][0]
+    low, middle, _ = GAME.families[family].stance_prior
+    stance = list(Stance)[(draws[3] >= low) + (draws[3] >= low + middle)]
+    return opening, floor, family, between(_URGENCY, draws[2]), stance
+
+
+def _scam_floor(fraud: Fraud, category: Category, rules: Rules, prices: tuple[int, int, int]) -> int:
+    opening, floor, reference = prices
+    factor = rules.upfront_floor_factor if fraud.is_upfront else 1.0
+    return max(floor, min(round(floor * factor), round(reference * category.scam_cap_ratio), opening))
+
+
+def between(bounds: tuple[float, float], uniform: float) -> float:
+    """Map a uniform draw to the interval."""
+    return bounds[0] + (bounds[1] - bounds[0]) * uniform
+
+
+def opening_quote(terms: PairTerms, rules: Rules, uniform: float) -> int:
+    """Return the opening quote of one cycle."""
+    noise = GAME.opening.noise_share * terms.price_range * normal(uniform)
+    highest = rules.opening_bound_factor * terms.opening
+    return round(min(highest, max(float(terms.reservation), terms.opening + noise)))
+
+
+def normal(uniform: float) -> float:
+    """Map a uniform draw to a standard normal."""
+    return _NORMAL.inv_cdf(min(max(uniform, 1e-12), 1 - 1e-12))

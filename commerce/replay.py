@@ -1,0 +1,115 @@
+"""Years as lists of calls: recording, checking and replaying them.
+
+A year follows from (world, rules, calls), so its calls are its whole record. An entry holds a call and the digest of
+its result; replaying the entries reproduces the year and proves that nothing was altered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from commerce.state import state_digest
+from commerce.year import Result, Year
+
+_DIGEST_LENGTH = 16
+
+
+class DivergedError(ValueError):
+    """A replayed call was answered differently, or another call was made in its place."""
+
+
+class Entry(NamedTuple):
+    """One call and the digest of its result."""
+
+    number: int
+    tool: str
+    arguments: Any
+    result: str
+
+    def to_json_object(self) -> dict[str, Any]:
+        """Return the entry as JSON data."""
+        return dict(self._asdict())
+
+
+def entry_from_json(data: Mapping[str, Any]) -> Entry:
+    """Return the entry that was stored as ``data``."""
+    return Entry(data["number"], data["tool"], data["arguments"], data["result"])
+
+
+def result_digest(result: Result) -> str:
+    """Return a short digest of everything an agent was told."""
+    text = json.dumps(result.to_json_object(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+
+
+class RecordedYear:
+    """A year whose calls are written down, and compared with what was written before.
+
+    ``past`` are the entries of an earlier, unfinished attempt: the same merchant makes the same calls, so each must be
+    equal, and only what comes after them is passed to ``write``.
+    """
+
+    def __init__(self, year: Year, write: Callable[[Entry], None], past: Sequence[Entry] = ()) -> None:
+        self.year = year
+        self._write, self._past = write, past
+        self._number = 0
+
+    def call(self, tool: str, arguments: Mapping[str, Any] | str | None = None) -> Result:
+        """Make a call and record it; a call after the end of the year is not part of it."""
+        is_over = self.year.is_over
+        arguments = recordable(arguments)
+        result = self.year.call(tool, arguments)
+        if not is_over:
+            entry = Entry(self._number, tool, arguments, result_digest(result))
+            if self._number < len(self._past):
+                check_entry(self._past[self._number], entry)
+            else:
+                self._write(entry)
+            self._number += 1
+        return result
+
+    def finish(self) -> None:
+        """Stop the year; entries that were never reached again mean that the merchant plays another year."""
+        self.year.stop()
+        if self._number < len(self._past):
+            diverged(self._past[self._number], "nothing")
+
+
+def recordable(arguments: Any) -> Any:
+    """Return the arguments if they are JSON, else their text: it can be stored, and is refused just the same."""
+    try:
+        json.dumps(arguments, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(arguments, default=repr, skipkeys=True)
+    return arguments
+
+
+def check_entry(written: Entry, found: Entry) -> None:
+    """Raise if a call or its result is not what was written."""
+    if _canonical(written) != _canonical(found):
+        diverged(written, found)
+
+
+def diverged(written: Entry, found: object) -> NoReturn:
+    """Raise for an entry that was not reproduced."""
+    raise DivergedError(f"call {written.number}: the journal says {written}, the replay {found}")
+
+
+def _canonical(entry: Entry) -> str:
+    return json.dumps(entry.to_json_object(), sort_keys=True)
+
+
+def replay(year: Year, entries: Iterable[Entry]) -> Year:
+    """Repeat recorded calls on a new year and return it; any difference raises."""
+    for written in entries:
+        result = year.call(written.tool, written.arguments)
+        check_entry(written, written._replace(result=result_digest(result)))
+    return year
+
+
+def year_digest(year: Year) -> str:
+    """Return the digest of the whole state: equal digests mean equal years."""
+    return state_digest(year.state)

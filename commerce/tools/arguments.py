@@ -1,0 +1,232 @@
+"""Arguments of the eighteen tools: closed models with ranges, from which the JSON schemas are generated.
+
+Nothing is converted in silence: a number in quotes, ``true`` for a number, ``5.7`` for a count, NaN or an unknown key
+is an error that names the field. A path to a list item reads ``plan.0.quantity``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from commerce.refusals import RefusedError
+
+MAX_QUANTITY = 1_000_000
+MAX_ITEMS = 500
+MAX_TEXT = 4_000
+PAGE_SIZE_MAX = 200
+
+Name = Annotated[str, Field(min_length=1, max_length=120)]
+Quantity = Annotated[int, Field(ge=1, le=MAX_QUANTITY, description="whole units")]
+Price = Annotated[float, Field(gt=0, le=1e9, description="yuan per unit, rounded to 0.01")]
+Page = Annotated[int, Field(ge=1, le=100_000, description="page number, from 1")]
+PageSize = Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX, description="rows per page")]
+
+
+class Arguments(BaseModel):
+    """Closed, strict arguments."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class NoArguments(Arguments):
+    """A tool without arguments."""
+
+
+class OpenStore(Arguments):
+    """Arguments of ``open_store``."""
+
+    store_type: Name
+    store_name: Name
+
+
+class CloseStore(Arguments):
+    """Arguments of ``close_store``."""
+
+    store_id: Name
+    liquidate: bool = Field(False, description="sell the shelf off at the salvage share of its cost")
+
+
+class CheckStoreStatus(Arguments):
+    """Arguments of ``check_store_status``."""
+
+    store_id: Name | None = Field(None, description="one store in detail; omit for all stores and the promotions")
+    page: Page = 1
+    page_size: PageSize = 100
+
+
+class ListProducts(Arguments):
+    """Arguments of ``list_products``."""
+
+    store_type: Name | None = None
+    category: Name | None = None
+    page: Page = 1
+    page_size: PageSize = 100
+
+
+class PlanItem(Arguments):
+    """One product to put on the shelf."""
+
+    product_id: Name
+    quantity: Quantity
+    retail_price: Price
+
+
+class PublishToStore(Arguments):
+    """Arguments of ``publish_to_store``."""
+
+    store_id: Name
+    plan: Annotated[list[PlanItem], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class PriceItem(Arguments):
+    """One price to set."""
+
+    product_id: Name
+    price: Price
+
+
+class SetPrices(Arguments):
+    """Arguments of ``set_prices``."""
+
+    store_id: Name
+    prices: Annotated[list[PriceItem], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class ReturnItem(Arguments):
+    """One product to take off the shelf."""
+
+    product_id: Name
+    quantity: Quantity
+
+
+class ReturnToWarehouse(Arguments):
+    """Arguments of ``return_to_warehouse``."""
+
+    store_id: Name
+    items: Annotated[list[ReturnItem], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class JoinPromotion(Arguments):
+    """Arguments of ``join_promotion``."""
+
+    store_id: Name
+    event_name: Name
+    discount_rate: Annotated[float, Field(gt=0, lt=1, description="share off the list price, 0.05 to 0.50")]
+
+
+class CheckWarehouse(Arguments):
+    """Arguments of ``check_warehouse``."""
+
+    page: Page = 1
+    page_size: PageSize = 100
+
+
+class Withdraw(Arguments):
+    """Arguments of ``withdraw``."""
+
+    amount: Annotated[float, Field(ge=0.01, le=1e13)] | None = Field(None, description="yuan; omit for all of it")
+
+
+class NegotiationMove(Arguments):
+    """One structured move to a supplier. An accepted offer is an order: it is paid at once."""
+
+    action: Literal["offer", "accept", "reject", "pay_vip_fee"]
+    sku_id: Name | None = Field(None, description="the product; needed for all but pay_vip_fee")
+    price: Annotated[float, Field(ge=0.01, le=1e7)] | None = Field(
+        None, description="yuan per unit; an accept must name the supplier's standing price"
+    )
+    quantity: Quantity | None = Field(None, description="units to buy; needed for offer and accept")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = {"offer": ("sku_id", "price", "quantity"), "reject": ("sku_id",), "pay_vip_fee": ()}
+        for name in needed.get(self.action, needed["offer"]):
+            if getattr(self, name) is None:
+                raise ValueError(f"action={self.action} needs {name}")
+        return self
+
+
+class Chatbox(Arguments):
+    """Arguments of ``chatbox``."""
+
+    uids: Annotated[list[Name], Field(min_length=1, max_length=20, description="e-mail addresses of suppliers")]
+    content: Annotated[str, Field(max_length=MAX_TEXT, description="what you say; it moves no money")] = ""
+    actions: Annotated[list[NegotiationMove], Field(max_length=50)] = []
+
+
+class OperateMemory(Arguments):
+    """Arguments of ``operate_memory``."""
+
+    action: Literal["add", "get", "update", "delete", "list"]
+    title: Name | None = None
+    content: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = {"add": ("title", "content"), "update": ("title", "content"), "get": ("title",), "delete": ("title",)}
+        for name in needed.get(self.action, ()):
+            if getattr(self, name) is None:
+                raise ValueError(f"action={self.action} needs {name}")
+        return self
+
+
+class MarketSearch(Arguments):
+    """Arguments of ``market_search``."""
+
+    store_type: Name | None = None
+    category: Name | None = None
+
+
+class SupplierSearch(Arguments):
+    """Arguments of ``supplier_search``."""
+
+    product_name: Name | None = Field(None, description="part of a product title, in any case")
+    category: Name | None = None
+    store_type: Name | None = None
+    page: Page = 1
+    page_size: PageSize = 50
+
+
+class ShipOrders(Arguments):
+    """Arguments of ``ship_orders``."""
+
+    action: Literal["ship", "list"]
+    shipment_ids: Annotated[list[int], Field(min_length=1, max_length=5_000)] | None = Field(
+        None, description="orders to ship; omit for all pending ones"
+    )
+    speed: Literal["fast", "standard", "slow"] = "standard"
+    page: Page = 1
+    page_size: PageSize = 100
+
+
+class TraceReturnSources(Arguments):
+    """Arguments of ``trace_return_sources``."""
+
+    product_id: Name | None = None
+    page: Page = 1
+    page_size: PageSize = 50
+
+
+def validate(model: type[Arguments], given: Mapping[str, Any]) -> Arguments:
+    """Return the arguments, or refuse with the first fault and the number of further ones."""
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False)
+        first = faults[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+        shown = "" if first["type"] == "missing" or field is None else f"={_shown(first['input'])}"
+        message = f"{field or 'arguments'}{shown}: {first['msg']}{more}"
+        raise RefusedError("invalid_arguments", field, message) from None
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer beyond the interpreter's limit of digits
+        return f"a huge {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."

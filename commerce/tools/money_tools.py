@@ -1,0 +1,190 @@
+"""Handlers of the tools for money, stock and orders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from commerce.fulfilment import pending_orders, ship
+from commerce.ledger import Account, Entity, post
+from commerce.lots import storage_bill, sum_by
+from commerce.money import to_fen, to_yuan
+from commerce.orders import Orders
+from commerce.refusals import RefusedError
+from commerce.returns import return_hint
+from commerce.shopkeeping import find_sku
+from commerce.state import Inbound
+from commerce.stock import average_cost_fen
+from commerce.tools import arguments as args
+from commerce.tools.desk import Data, Desk, clock, paged
+from commerce.types import Speed
+
+_NUM_UPCOMING = 5
+
+
+def check_balance(desk: Desk, given: args.NoArguments) -> Data:
+    """Report the three pockets and what is about to settle."""
+    ledger, orders = desk.state.ledger, desk.state.orders
+    shipped = orders.rows(~orders.is_pending)
+    days = np.unique(shipped.settle_day)
+    return {
+        "bank_balance": to_yuan(desk.state.bank_fen),
+        "platform_wallet": to_yuan(ledger.balance(Account.WALLET)),
+        "escrow": to_yuan(ledger.balance(Account.ESCROW)),
+        "total": to_yuan(ledger.assets_fen),
+        "unshipped_sales_value": to_yuan(int(orders.net_fen[orders.is_pending].sum())),
+        "upcoming_settlements": [
+            {
+                "date": desk.setting.date(int(day)).isoformat(),
+                "amount": to_yuan(int(shipped.escrow_fen[shipped.settle_day == day].sum())),
+            }
+            for day in days[:_NUM_UPCOMING]
+        ],
+    }
+
+
+def withdraw(desk: Desk, given: args.Withdraw) -> Data:
+    """Move money from the wallet to the bank."""
+    wallet = desk.state.ledger.balance(Account.WALLET)
+    amount = wallet if given.amount is None else to_fen(given.amount)
+    if wallet == 0:
+        raise RefusedError("wallet_empty", None, "the wallet is empty")
+    if amount > wallet:
+        raise RefusedError(
+            "insufficient_funds", "amount", f"amount={given.amount} exceeds the wallet of {to_yuan(wallet):.2f} yuan"
+        )
+    post(desk.state.ledger, desk.state.stamp("withdrawal"), Account.BANK, Account.WALLET, (Entity.YEAR, 0), amount)
+    return {
+        "withdrawn": to_yuan(amount),
+        "bank_balance": to_yuan(desk.state.bank_fen),
+        "platform_wallet": to_yuan(wallet - amount),
+    }
+
+
+def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
+    """Report all units on hand with their ages, what they cost to keep, and purchase orders on their way."""
+    setting, state = desk.setting, desk.state
+    lots, world = state.lots, setting.world
+    ages, units = (state.day - lots.day).tolist(), lots.units.tolist()
+    skus, starts = np.unique(lots.owner, return_index=True)
+    ends = [*starts[1:].tolist(), len(units)]
+    bill = storage_bill(lots, state.day + 1, setting.storage_fen, setting.rules)
+    bills = sum_by(lots.owner, bill, setting.num_skus)[skus].tolist()
+
+    def show(row: int) -> Data:
+        sku, part = int(skus[row]), slice(int(starts[row]), ends[row])
+        return {
+            "product_id": world.skus.sku_id[sku],
+            "title": world.skus.title[sku],
+            "category": world.categories[int(world.skus.category[sku])].name,
+            "unlisted": int(state.unlisted[sku]),
+            "on_hand": int(state.on_hand[sku]),
+            "average_cost": round((average_cost_fen(state, sku) or 0) / 100, 4),
+            "lots": [{"age_days": a, "units": u} for a, u in zip(ages[part], units[part], strict=True)],
+            "storage_next_night": to_yuan(round(bills[row])),
+        }
+
+    last_row = state.history[-1] if state.history else {}
+    return {
+        "total_units": int(state.on_hand.sum()),
+        "total_cost": to_yuan(int(state.value_fen.sum())),
+        "storage_last_night": to_yuan(last_row.get("storage_fen", 0)),
+        "items": paged(range(len(skus)), given.page, given.page_size, show),
+        "inbound": paged(state.inbound, given.page, given.page_size, lambda row: _show_inbound(desk, row)),
+    }
+
+
+def _show_inbound(desk: Desk, row: Inbound) -> Data:
+    setting = desk.setting
+    return {
+        "purchase_order": row.order_id,
+        "product_id": setting.world.skus.sku_id[row.sku],
+        "supplier": setting.world.suppliers[row.supplier].email,
+        "quantity": row.quantity,
+        "unit_price": to_yuan(row.unit_price_fen),
+        "ordered": f"{setting.date(row.placed_day)} {clock(row.placed_minute)}",
+        "expected_from": setting.date(row.told_first_day).isoformat(),
+        "expected_to": setting.date(row.told_last_day).isoformat(),
+    }
+
+
+def ship_orders(desk: Desk, given: args.ShipOrders) -> Data:
+    """List or ship pending orders."""
+    pending = pending_orders(desk.state)
+    if given.action == "list":
+        return paged(range(len(pending.order_id)), given.page, given.page_size, lambda i: _show_order(desk, pending, i))
+    ids = pending.order_id if given.shipment_ids is None else np.array(_known(given.shipment_ids, pending))
+    if not len(ids):
+        raise RefusedError("nothing_to_ship", None, "no order is waiting to be shipped")
+    done = ship(desk.setting, desk.state, ids, Speed(given.speed))
+    return {
+        "speed": given.speed,
+        "shipped_count": len(done.orders.order_id),
+        "shipped_units": int(done.orders.units.sum()),
+        "shipping_cost": to_yuan(int(done.freight_fen.sum())),
+        "revenue_into_escrow": to_yuan(done.net_fen),
+        "settles_on": desk.setting.date(desk.state.day + desk.setting.rules.settlement_days).isoformat(),
+        "bank_balance": to_yuan(desk.state.bank_fen),
+        "escrow": to_yuan(desk.state.ledger.balance(Account.ESCROW)),
+    }
+
+
+def _known(ids: list[int], pending: Orders) -> list[int]:
+    known = set(pending.order_id.tolist())
+    if strange := [number for number in ids if number not in known]:
+        raise RefusedError(
+            "unknown_shipment", "shipment_ids", f"shipment_ids={strange[:5]} are not waiting to be shipped"
+        )
+    return ids
+
+
+def _show_order(desk: Desk, orders: Orders, row: int) -> Data:
+    setting = desk.setting
+    deadline = int(orders.sale_day[row]) + setting.rules.ship_within_days
+    return {
+        "shipment_id": int(orders.order_id[row]),
+        "store_id": f"store_{int(orders.store[row]):03d}",
+        "product_id": setting.world.skus.sku_id[int(orders.sku[row])],
+        "quantity": int(orders.units[row]),
+        "unit_price": to_yuan(int(orders.unit_fen[row])),
+        "revenue_if_shipped": to_yuan(int(orders.net_fen[row])),
+        "sale_date": setting.date(int(orders.sale_day[row])).isoformat(),
+        "ship_deadline": setting.date(deadline).isoformat(),
+        "days_left": deadline - desk.state.day,
+    }
+
+
+def trace_return_sources(desk: Desk, given: args.TraceReturnSources) -> Data:
+    """Report by product what was delivered by whom, sold and returned, the most returned first."""
+    units = desk.state.units
+    rows = [int(sku) for sku in desk.state.sources]
+    if given.product_id is not None:
+        wanted = find_sku(desk.setting, given.product_id)
+        if wanted not in rows:
+            raise RefusedError("no_history", "product_id", f"nothing of {given.product_id} was ever delivered")
+        rows = [wanted]
+    rows.sort(key=lambda sku: (-int(units.returned[sku]) / max(1, int(units.sold[sku])), sku))
+    return paged(rows, given.page, given.page_size, lambda sku: _show_returns(desk, sku))
+
+
+def _show_returns(desk: Desk, sku: int) -> Data:
+    world, units = desk.setting.world, desk.state.units
+    sold, returned, delivered = int(units.sold[sku]), int(units.returned[sku]), int(units.delivered[sku])
+    natural = float(world.skus.return_rate[sku])
+    rate = returned / sold if sold else None
+    shares = desk.state.sources[str(sku)]
+    hint = return_hint(sold, returned, natural)
+    return {
+        "product_id": world.skus.sku_id[sku],
+        "title": world.skus.title[sku],
+        "category": world.categories[int(world.skus.category[sku])].name,
+        "units_delivered": delivered,
+        "units_sold": sold,
+        "units_returned": returned,
+        "realized_return_rate": None if rate is None else round(rate, 4),
+        "natural_return_rate": natural,
+        "suppliers": [
+            {"supplier": world.suppliers[int(row)].email, "units_delivered": num, "share": round(num / delivered, 4)}
+            for row, num in shares.items()
+        ],
+        "note": None if hint is None else hint.value,
+    }

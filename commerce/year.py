@@ -1,0 +1,196 @@
+"""A running year: one call at a time, each validated, timed and answered in one envelope.
+
+A call is checked against its schema before it takes any time. If its minutes reach closing time, the clock jumps to the
+next 08:00, the daily step runs, and only then does the call act, in the new day. An unknown tool or a malformed call
+takes no time and changes nothing but the counters; a call after the end changes nothing at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from commerce.audit import check_books
+from commerce.config import PAPER, Rules
+from commerce.ledger import Batch, close_batches
+from commerce.morning import finish, morning_step, start_year
+from commerce.news import day_report
+from commerce.procurement import SupplierDesk
+from commerce.refusals import RefusedError
+from commerce.seam import Procurement
+from commerce.setting import Setting
+from commerce.state import YearState, initial_state
+from commerce.tools import TOOLS, Tool
+from commerce.tools.arguments import Arguments, validate
+from commerce.tools.desk import Desk, clock
+from commerce.types import EndReason, Refusal, World
+
+UNKNOWN_TOOL = "unknown_tool"
+YEAR_OVER = "year_over"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The envelope of every answer. ``data`` is set if ``ok``, else ``error``; ``notices`` is news since the last."""
+
+    ok: bool
+    time: Mapping[str, Any]
+    data: Mapping[str, Any] | None = None
+    error: Refusal | None = None
+    notices: tuple[Mapping[str, Any], ...] = field(default=())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the year has ended."""
+        return self.time["end"] is not None
+
+    def to_json_object(self) -> dict[str, Any]:
+        """Return the envelope as JSON data, notices first so that nothing can push them out of sight."""
+        body: dict[str, Any] = {"notices": list(self.notices), "ok": self.ok}
+        if self.error is None:
+            body["data"] = self.data
+        else:
+            body["error"] = {"code": self.error.code, "field": self.error.field, "message": self.error.message}
+        return body | {"time": dict(self.time)}
+
+
+class Year:
+    """One year of ``world`` under ``rules``.
+
+    Parameters
+    ----------
+    world, rules
+        What the year is played in.
+    procurement
+        The supplier side; the default sells through the bargaining kernel.
+    state
+        A saved state to go on from; the default is the first morning.
+    on_postings
+        Called with the ledger postings of each daily step, and of the end of a stopped year.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules = PAPER,
+        *,
+        procurement: Procurement | None = None,
+        state: YearState | None = None,
+        on_postings: Callable[[list[Batch]], None] | None = None,
+    ) -> None:
+        self.setting = Setting(world, rules)
+        self._procurement = procurement or SupplierDesk()
+        self._on_postings = on_postings
+        if state is None:
+            state = initial_state(self.setting, self._procurement.initial_book())
+            start_year(self.setting, state)
+        self.state = state
+        self._desk = Desk(self.setting, self.state, self._procurement)
+
+    @property
+    def procurement(self) -> Procurement:
+        """The supplier side."""
+        return self._procurement
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the year has ended."""
+        return self.state.is_over
+
+    @property
+    def final_fen(self) -> int:
+        """Bank, wallet and escrow; the score once the year is over."""
+        return self.state.ledger.assets_fen
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Result:
+        """Run one tool call; nothing an agent can send raises.
+
+        ``arguments`` may be the JSON text a model produced; text that is not a JSON object is refused as it is.
+        """
+        if self.is_over:
+            return self._result(0, error=Refusal(YEAR_OVER, None, f"the year has ended: {self.state.end}"))
+        tool = TOOLS.get(name) if isinstance(name, str) else None
+        if tool is None:
+            self._count(UNKNOWN_TOOL, 0)
+            return self._refuse(Refusal(UNKNOWN_TOOL, None, f"there is no such tool; choose one of {', '.join(TOOLS)}"))
+        try:
+            given = validate(tool.arguments, _read_arguments(arguments))
+        except RefusedError as error:
+            self._count(tool.name, 0)
+            return self._refuse(error.refusal)
+        return self._run(tool, given)
+
+    def stop(self) -> None:
+        """End the year early; it is scored like any other end."""
+        if not self.is_over:
+            finish(self.setting, self.state, EndReason.STOPPED)
+            self._pass_on(close_batches(self.state.ledger))
+            check_books(self.setting, self.state)
+
+    def _run(self, tool: Tool, given: Arguments) -> Result:
+        minutes = self._advance(tool.minutes)
+        self._count(tool.name, minutes)
+        if tool.handler is None:
+            return self._result(minutes, data=day_report(self.state))
+        if self.is_over:
+            return self._refuse(Refusal(YEAR_OVER, None, f"closing time came first: {self.state.end}"), minutes)
+        try:
+            return self._result(minutes, data=tool.handler(self._desk, given))
+        except RefusedError as error:
+            return self._refuse(error.refusal, minutes)
+
+    def _advance(self, minutes: int | None) -> int:
+        """Let time pass and return the minutes taken; reaching closing time runs the daily step."""
+        state, rules = self.state, self.setting.rules
+        left = rules.close_minute - state.minute
+        if minutes is not None and minutes < left:
+            state.minute += minutes
+            return minutes
+        self._pass_on(morning_step(self.setting, state))
+        return left
+
+    def _pass_on(self, batches: list[Batch]) -> None:
+        if self._on_postings is not None:
+            self._on_postings(batches)
+
+    def _count(self, name: str, minutes: int) -> None:
+        state = self.state
+        state.calls[name] = state.calls.get(name, 0) + 1
+        state.minutes[name] = state.minutes.get(name, 0) + minutes
+
+    def _refuse(self, refusal: Refusal, minutes: int = 0) -> Result:
+        self.state.refused[refusal.code] = self.state.refused.get(refusal.code, 0) + 1
+        return self._result(minutes, error=refusal)
+
+    def _result(self, minutes: int, data: Mapping[str, Any] | None = None, error: Refusal | None = None) -> Result:
+        state, rules = self.state, self.setting.rules
+        time = {
+            "day": state.day,
+            "date": self.setting.date(state.day).isoformat(),
+            "clock": clock(state.minute),
+            "minutes_charged": minutes,
+            "minutes_left": rules.close_minute - state.minute,
+            "end": state.end,
+        }
+        notices, state.notices = tuple(state.notices), []
+        return Result(error is None, time, data, error, notices)
+
+
+def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise RefusedError("malformed_arguments", None, f"the arguments are not JSON: {error}") from None
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, Mapping):
+        kind = type(arguments).__name__
+        raise RefusedError("malformed_arguments", None, f"the arguments are a {kind}; an object is needed")
+    return arguments
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
