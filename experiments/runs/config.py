@@ -24,6 +24,7 @@ from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
 from terms.types import Family, Regime
 
 FORMAT = 1
+PACKAGE = "terms-commerce"
 #: A suite is built before it is played; this many take minutes and a few gigabytes.
 MAX_PER_CELL = 10_000
 
@@ -189,7 +190,7 @@ class RunHeader(Frozen):
 def code_versions() -> dict[str, str]:
     """Return the versions a result depends on."""
     return {
-        "terms-commerce": __version__,
+        PACKAGE: __version__,
         "python": platform.python_version(),
         "platform": sys.platform,
         "numpy": version("numpy"),

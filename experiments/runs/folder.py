@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from experiments.runs.config import RunHeader
+from experiments.runs.config import PACKAGE, RunHeader
 from experiments.runs.files import write_atomically
-from experiments.runs.journal import encode_line, read_journal, strict_dumps, strict_loads
+from experiments.runs.journal import encode_line, read_journal, strict_dumps
 from experiments.runs.records import from_row, write_parquet
 from experiments.validity import invalidity
 from terms import EpisodeRecord
@@ -22,9 +22,6 @@ from terms.metrics import summarize
 
 HEADER, LOG, PARQUET, SUMMARY = "run.json", "episodes.jsonl", "episodes.parquet", "summary.json"
 DROPPED = "dropped_rows.json"
-
-
-PACKAGE = "terms-commerce"
 
 
 class RunError(ValueError):
@@ -130,9 +127,3 @@ def summary_object(header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[
         "invalidity": invalidity(records),
         "metrics": summarize(records).to_json_object(),
     }
-
-
-def read_summary(folder: Path) -> dict[str, Any]:
-    """Return ``summary.json``."""
-    summary: dict[str, Any] = strict_loads((folder / SUMMARY).read_bytes())
-    return summary

@@ -103,8 +103,8 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
 def _seated(agent: AgentLike, folder: Path, header: RunHeader) -> Iterator[AgentLike]:
     """Write the header, then yield the agent that plays; one that keeps files in the folder opens them here."""
     open_header(folder, header)
-    if header.suite.dropped_rows:
-        rows = [row._asdict() for row in header.suite.dropped_rows]
+    rows = [row._asdict() for row in header.suite.dropped_rows]
+    if rows:
         write_atomically(folder / DROPPED, (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode())
     sit_down = getattr(agent, "seated", None)
     with sit_down(folder) if sit_down else nullcontext(agent) as player:
