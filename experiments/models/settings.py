@@ -105,7 +105,7 @@ class ModelSettings(Frozen):
         """Whose extensions to the protocol the request may use."""
         if self.dialect is not None:
             return self.dialect
-        return "openrouter" if urlsplit(self.url).hostname == "openrouter.ai" else "openai"
+        return "openrouter" if self._is_openrouter else "openai"
 
     @property
     def key_env(self) -> str | None:
@@ -115,7 +115,11 @@ class ModelSettings(Frozen):
         """
         if self.api_key_env is not None:
             return self.api_key_env
-        return OPENROUTER_KEY_ENV if urlsplit(self.url).hostname == "openrouter.ai" else None
+        return OPENROUTER_KEY_ENV if self._is_openrouter else None
+
+    @property
+    def _is_openrouter(self) -> bool:
+        return urlsplit(self.url).hostname == urlsplit(OPENROUTER_URL).hostname
 
 
 def read_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> str | None:
