@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import importlib
 import os
@@ -21,6 +22,16 @@ from terms.agents import SCRIPTED, build_scripted, option_fields
 from terms.episode import AgentLike
 
 OWN = "python:"
+ORACLE_AGENTS = {
+    "bayes": "The honest optimum: exact posterior and fitted values, told regime and family.",
+    "bayes-unsure": "The honest optimum, told the family only: whether a deal exists must be inferred.",
+    "clairvoyant": "The best reply to the counterpart's type, which it is told: what nobody can beat on average.",
+    "ramp": "The exact posterior with a rule of thumb: offers a rising quantile of the believed reservation.",
+    "faulty-belief": "The ramp with a timid belief, to test the diagnosis.",
+    "faulty-planning": "The ramp's belief with a bad plan: splits the believed surplus, to test the diagnosis.",
+    "faulty-execution": "The ramp with 12 % of its replies spoilt, to test the diagnosis.",
+}
+"""Names and descriptions of :data:`oracle.roster.PLAYERS`, kept here so that listing them loads no compiler."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,20 @@ def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig
         raise ValueError(f"agent={spec!r} is not a language model; model options have no effect on it")
     if spec.startswith(OWN):
         return _import_agent(spec)
+    if spec in ORACLE_AGENTS:
+        from oracle.roster import build_player  # seconds of imports that no other agent needs
+
+        return build_player(spec)
+    return _build_scripted(spec)
+
+
+def _build_scripted(spec: str) -> AgentLike:
+    name = spec.partition(":")[0]
+    if name in ORACLE_AGENTS:
+        raise ValueError(f"agent={spec!r}: {name} takes no settings")
+    close = difflib.get_close_matches(name, ORACLE_AGENTS, n=1)
+    if close and name not in SCRIPTED and not difflib.get_close_matches(name, SCRIPTED, n=1):
+        raise ValueError(f"agent={spec!r}; did you mean {close[0]!r}?")
     return build_scripted(spec)
 
 
@@ -131,7 +156,8 @@ def agent_settings(spec: str, agent: AgentLike) -> dict[str, Any]:
 
 def list_agents() -> list[AgentInfo]:
     """Return every built-in agent with the first line of its description."""
-    return [AgentInfo(name, _described(name)) for name in SCRIPTED]
+    scripted = [AgentInfo(name, _described(name)) for name in SCRIPTED]
+    return scripted + [AgentInfo(name, description) for name, description in ORACLE_AGENTS.items()]
 
 
 def _described(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -64,16 +65,16 @@ def quantile_ramp(belief: Posterior, observation: Observation, ramp: Ramp = STAN
 
 def known_type_aware(planner: Planner) -> Planner:
     """Return ``planner`` with the dynamic program in its place wherever the belief is certain of the type."""
+    return partial(_plan_or_reply, planner)  # no closure: agents are sent to worker processes
 
-    def plan(belief: Posterior, observation: Observation) -> Action:
-        hidden = known_type(belief)
-        if hidden is None:
-            return planner(belief, observation)
-        masses = belief.weights.sum(axis=(0, 2))
-        family = belief.groups[int(masses.argmax())].family
-        return Clairvoyant(family, belief.knowledge.config, hidden).act(observation)
 
-    return plan
+def _plan_or_reply(planner: Planner, belief: Posterior, observation: Observation) -> Action:
+    hidden = known_type(belief)
+    if hidden is None:
+        return planner(belief, observation)
+    masses = belief.weights.sum(axis=(0, 2))
+    family = belief.groups[int(masses.argmax())].family
+    return Clairvoyant(family, belief.knowledge.config, hidden).act(observation)
 
 
 RIGHT_PLANNER = known_type_aware(quantile_ramp)

@@ -13,12 +13,20 @@ from oracle.agents import BELIEF_AGENTS, BeliefAgent, Insider
 from oracle.clairvoyant import Clairvoyant
 from oracle.honest import HonestAgent
 from oracle.interventions import told_family, told_regime_and_family
+from terms.scenario import Scenario
+
+
+def _told_regime_and_family(scenario: Scenario) -> HonestAgent:
+    return HonestAgent.for_knowledge(scenario, told_regime_and_family(scenario))
+
+
+def _told_family(scenario: Scenario) -> HonestAgent:
+    return HonestAgent.for_knowledge(scenario, told_family(scenario), "bayes-unsure")
+
 
 PLAYERS: dict[str, BeliefAgent | Insider] = {
-    "bayes": Insider("bayes", lambda scenario: HonestAgent.for_knowledge(scenario, told_regime_and_family(scenario))),
-    "bayes-unsure": Insider(
-        "bayes-unsure", lambda scenario: HonestAgent.for_knowledge(scenario, told_family(scenario), "bayes-unsure")
-    ),
+    "bayes": Insider("bayes", _told_regime_and_family),
+    "bayes-unsure": Insider("bayes-unsure", _told_family),
     "clairvoyant": Insider("clairvoyant", Clairvoyant.for_scenario),
     **BELIEF_AGENTS,
 }

@@ -36,7 +36,7 @@ def play_episode(scenario: Scenario, agent: AgentLike) -> PlayedEpisode:
         Any agent; a :class:`~experiments.models.negotiator.ModelAgent` brings its settings, perhaps a narrator, and
         leaves receipts.
     """
-    player = player_of(agent, scenario)
+    player = player_of(_informed(agent, scenario), scenario)
     settings = getattr(agent, "settings", None)
     level = getattr(settings, "reveal", Reveal.NOTHING)
     narrator: ModelVoice | None = getattr(agent, "narrator", None)
@@ -47,3 +47,12 @@ def play_episode(scenario: Scenario, agent: AgentLike) -> PlayedEpisode:
         tuple(receipt.to_json_object() for receipt in getattr(player, "receipts", ())),
         {outcome.value: count for outcome, count in sorted(voice.outcomes.items())} if voice else {},
     )
+
+
+def _informed(agent: AgentLike, scenario: Scenario) -> AgentLike:
+    """Let the oracle tell its own players the laws of the scenario; no other agent is told anything."""
+    if type(agent).__module__.partition(".")[0] != "oracle":
+        return agent
+    from oracle.interventions import informed  # seconds of imports that no other agent needs
+
+    return informed(agent, scenario)

@@ -1,24 +1,60 @@
 from __future__ import annotations
 
+import pickle
+import subprocess
 import sys
 
 import pytest
 
-from experiments.registry import agent_settings, build_agent, list_agents
+from experiments.models.playing import play_episode
+from experiments.registry import ORACLE_AGENTS, agent_settings, build_agent, list_agents
+from oracle.roster import PLAYERS
 from terms import Reject, fresh_suite, play
 from terms.agents import SCRIPTED
 from terms.episode import agent_name
+from terms.types import Termination
+from tests.experiments.folders import REPOSITORY
 
 MODULE = "python:tests.experiments.agents:"
 
 
 def test_every_built_in_agent_is_listed_with_a_description_and_plays():
     listed = list_agents()
-    assert [name for name, _ in listed] == list(SCRIPTED)
+    assert [name for name, _ in listed] == [*SCRIPTED, *ORACLE_AGENTS]
+    assert all(description[-1] in ".]" for _, description in listed)
     scenario = fresh_suite(2, ["overlap"], ["candid"], 1)[0]
-    for name, description in listed:
-        assert description[-1] in ".]"
+    for name in SCRIPTED:
         assert play(scenario, build_agent(name)).agent == name
+
+
+def test_the_oracles_players_are_listed_without_loading_them():
+    assert list(ORACLE_AGENTS) == list(PLAYERS)
+    code = "import sys; from experiments.registry import list_agents; list_agents(); sys.exit('numba' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=REPOSITORY)
+
+
+@pytest.mark.parametrize("name", ["ramp", "clairvoyant", "faulty-execution"])
+def test_the_oracles_players_are_told_about_their_episode_and_survive_a_journey(name):
+    scenario = fresh_suite(2, ["no_deal"], ["candid"], 1)[0]
+    player = pickle.loads(pickle.dumps(build_agent(name)))
+    record = play_episode(scenario, player).record
+    assert record.agent == name
+    assert record == play_episode(scenario, build_agent(name)).record
+
+
+def test_nobody_else_is_told_about_the_episode():
+    class Curious:
+        name = "curious"
+
+        def for_scenario(self, scenario):
+            raise AssertionError("a scenario holds the hidden type and the luck")
+
+        def act(self, observation):
+            assert not observation.side_info
+            return Reject()
+
+    scenario = fresh_suite(2, ["no_deal"], ["candid"], 1)[0]
+    assert play_episode(scenario, Curious()).record.termination is Termination.AGENT_REJECT
 
 
 @pytest.mark.parametrize(
@@ -38,6 +74,8 @@ def test_settings_show_in_the_name(spec, name):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
+        ("clairvoyent", "did you mean 'clairvoyant'"),
+        ("bayes:gap=1", "bayes takes no settings"),
         ("patiant", "agent='patiant', allowed are .*did you mean 'patient'"),
         ("", "agent='', allowed are"),
         ("patient:", None),
