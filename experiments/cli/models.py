@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from experiments.cli import options
 from experiments.cli.show import estimate, note, out
 from terms.estimates import Estimate
+
+if TYPE_CHECKING:
+    from experiments.models.costing import CallFacts
 
 
 def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: options.AsJson = False) -> None:
@@ -54,7 +58,7 @@ def _dollars(amount: Estimate) -> str:
     return f"${amount.estimate:.6f}{bounds}"
 
 
-def _as_object(facts: Any, per_episode: Any, rates: Any) -> dict[str, Any]:
+def _as_object(facts: CallFacts, per_episode: Estimate, rates: Mapping[str, Estimate]) -> dict[str, Any]:
     return {
         "spending": facts.spending.model_dump(),
         "num_attempts": facts.num_attempts,
