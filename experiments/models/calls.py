@@ -24,6 +24,22 @@ _LONGEST_ID = 400
 _HELD_APART = {"usage", "call_id", "from_cache", "attempts"}
 
 
+def name_call(who: str, seed: int, round_number: int, what: str) -> str:
+    """Return the id of a call: who asks, in the episode of which agent seed, in which round, and what for."""
+    return f"{who}/{episode_key(seed)}/r{round_number}/{what}"
+
+
+def episode_key(seed: int) -> str:
+    """Return what stands for an episode in the ids of its calls: its agent seed."""
+    return f"{seed:016x}"
+
+
+def episode_of(call_id: str) -> str:
+    """Return the episode of a call named by :func:`name_call`, whose asker may hold slashes; empty for another id."""
+    parts = call_id.rsplit("/", 3)
+    return parts[1] if len(parts) == 4 else ""
+
+
 class Attempt(NamedTuple):
     """Which try of which call, and what it took to get there.
 

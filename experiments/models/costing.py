@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.models.calls import Ended, Recalled, Reserved, Row, spending_of
+from experiments.models.calls import Ended, Recalled, Reserved, Row, episode_key, episode_of, spending_of
 from experiments.models.receipts import Verdict
 from experiments.models.spending import Spending
 from experiments.models.voice import NARRATOR
@@ -70,15 +70,15 @@ def cost_per_episode(rows: Sequence[Row], seeds: Iterable[int]) -> Estimate:
 
     Money whose amount is unknown is not in it; :class:`CallFacts` says how many attempts that were.
     """
-    totals: dict[str, float] = {f"{seed:016x}": 0.0 for seed in seeds}
+    totals: dict[str, float] = {episode_key(seed): 0.0 for seed in seeds}
     called = set()
     for row in rows:
-        seed = row.call_id.split("/")[-3] if row.call_id.count("/") >= 2 else ""
-        if seed in totals:
-            called.add(seed)
+        episode = episode_of(row.call_id)
+        if episode in totals:
+            called.add(episode)
             if isinstance(row, Ended):
-                totals[seed] += (row.microusd or 0) / 1e6
-    return _mean(np.array([totals[seed] for seed in sorted(called)], dtype=float))
+                totals[episode] += (row.microusd or 0) / 1e6
+    return _mean(np.array([totals[episode] for episode in sorted(called)], dtype=float))
 
 
 def reply_rates(receipts: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Estimate]:

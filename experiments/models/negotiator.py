@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from experiments.models.calls import name_call
 from experiments.models.client import Completer
 from experiments.models.errors import ContextOverflow, ProviderError
 from experiments.models.negotiator_settings import NegotiatorSettings
@@ -217,7 +218,7 @@ class Negotiation:
         return self._ask(retry, seen, AttemptKind.CORRECTION)
 
     def _ask(self, messages: Sequence[Mapping[str, str]], seen: Observation, kind: AttemptKind) -> ReadAttempt:
-        call_id = f"{self.name}/{self._seed:016x}/r{seen.round}/{kind.value}"
+        call_id = name_call(self.name, self._seed, seen.round, kind.value)
         limit = self._settings.escalated_output_tokens if kind is AttemptKind.ESCALATION else None
         try:
             completion = self._client.complete(

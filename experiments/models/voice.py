@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from experiments.models.calls import name_call
 from experiments.models.client import Completer
 from experiments.models.errors import ContextOverflow, ProviderError
 from experiments.models.objects import blank_thinking
@@ -89,7 +90,7 @@ class EpisodeVoice:
             {"role": "system", "content": render("narrator", {})},
             {"role": "user", "content": json.dumps(act)},
         ]
-        call_id = f"{self._narrator.name}/{self._seed:016x}/r{round_number}/{decision.value}"
+        call_id = name_call(self._narrator.name, self._seed, round_number, decision.value)
         try:
             completion = self._narrator.client.complete(
                 messages, call_id=call_id, max_output_tokens=self._narrator.max_output_tokens
