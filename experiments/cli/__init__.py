@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from experiments.cli import listing, models, playing, reading
+from experiments.cli import listing, models, playing, reading, years
 from experiments.cli.show import note
 from experiments.models.cache import DamagedCacheError, UnusableCacheError
 from experiments.models.errors import BudgetExceeded
@@ -38,6 +38,9 @@ app.command()(reading.report)
 app.command()(reading.verify)
 app.command()(models.cost)
 app.command()(models.local_model)
+app.command()(years.year)
+app.command()(years.world)
+app.command("lint-economy")(years.lint_economy)
 app.command()(listing.agents)
 app.command()(listing.suites)
 

@@ -17,6 +17,8 @@ from experiments.runs.verify import verify_run
 from experiments.stats import PAIRED, Comparison, separation_table
 from experiments.stats import compare as compare_runs
 from experiments.validity import invalidity
+from experiments.years.run import HEADER as YEAR_HEADER
+from experiments.years.verify import verify_year
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,13 +75,17 @@ def report(
     out(f"report: {path.resolve()}")
 
 
-def verify(run: Annotated[Path, typer.Argument(help="Run folder.")]) -> None:
-    """Replay every episode of a run without any model and derive every number again."""
-    findings = verify_run(run)
+def verify(run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")]) -> None:
+    """Replay a run or a year without any model or merchant and derive every number again."""
+    is_year = (run / YEAR_HEADER).exists()
+    findings = verify_year(run) if is_year else verify_run(run)
     for finding in findings:
         note(f"FAILED {finding}")
     if findings:
         raise typer.Exit(1)
+    if is_year:
+        out("verified: every call of the year replayed, every number derived again")
+        return
     loaded = load_run(run)
     out(f"verified: {len(loaded.records)} episodes of {loaded.header.agent} replayed, every number derived again")
 

@@ -34,6 +34,17 @@ def _estimate(name: str, values: Sequence[float | None], clusters: Any) -> Estim
     return estimate_ratios([Ratio(numbers, defined)], clusters)
 
 
+def summary_object(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return every metric over the years of ``results`` (as in ``result.json``), and what each year was."""
+    metrics = [{name: Measure(**entry) for name, entry in result["metrics"].items()} for result in results]
+    worlds = [result["spec"]["world_digest"] for result in results]
+    years = [
+        {"spec": result["spec"], "end": result["end"], "final_assets": result["metrics"]["final_assets"]["value"]}
+        for result in results
+    ]
+    return {**summary_to_json(summarize_years(metrics, worlds)), "years": years}
+
+
 def summary_to_json(summary: Mapping[str, Estimate]) -> dict[str, dict[str, float | int | None]]:
     """Return ``{metric: {estimate, low, high, n}}``."""
     return {name: dict(estimate._asdict()) for name, estimate in summary.items()}
