@@ -12,16 +12,16 @@ import re
 
 _CURRENCY = r"(?:[$€£¥]|[A-Z]{3}|dollars?|euros?)?"
 _SPACE = r"[ \u00a0\u202f]*"
-_PLAIN = r"\d+(?:[.,]\d{1,2})?"
-_GROUPED = r"\d{1,3}(?:(?:,\d{3})+(?:\.\d{1,2})?|(?:\.\d{3})+,\d{1,2}|(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?)"
-_PRICE = re.compile(f"{_CURRENCY}{_SPACE}({_GROUPED}|{_PLAIN}|\\d+\\.\\d+){_SPACE}{_CURRENCY}")
+_PLAIN = r"(?:0|[1-9]\d*)(?:[.,]\d{1,2}|\.\d{4,})?"
+_GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d{1,2})?|(?:\.\d{3})+,\d{1,2}|(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?)"
+_PRICE = re.compile(f"{_CURRENCY}{_SPACE}({_GROUPED}|{_PLAIN}){_SPACE}{_CURRENCY}")
 
 
 def parse_price(text: str) -> float | None:
     """Return the price written in ``text``, or ``None`` if it is not exactly one unambiguous price.
 
-    A single mark followed by three digits is grouping when it is a comma (``1,299``) and a decimal point when it is a
-    point (``1.299``), as in the English-language data this project reads.
+    A comma followed by three digits groups (``1,299``), as in the English-language data this project reads; a point
+    followed by three digits (``1.299``) could group or divide, and a leading zero (``0,500``) fits neither: no price.
     """
     match = _PRICE.fullmatch(text.strip())
     if match is None or (not text.isascii() and any(char.isdigit() and not char.isascii() for char in text)):

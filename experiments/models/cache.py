@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -48,7 +49,16 @@ class ReplyCache:
         return sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
 
     def _prepare(self) -> None:
-        self._db.execute("PRAGMA journal_mode=WAL")
+        deadline = time.monotonic() + _BUSY_TIMEOUT_S
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                break
+            except sqlite3.OperationalError:
+                # Several openers at once: the switch of mode answers "locked" without the waiting other statements do.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS replies (request TEXT PRIMARY KEY, completion TEXT NOT NULL)")
 

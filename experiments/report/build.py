@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import os
-import tempfile
 from collections.abc import Sequence
 from functools import partial
 from importlib import resources
@@ -30,6 +28,7 @@ from experiments.report.sections import (
     suite_views,
 )
 from experiments.report.viewer import VIEWER_LIMIT, Encoder, to_script_json
+from experiments.runs.files import write_atomically
 from experiments.validity import MAX_UNUSABLE_SHARE
 from terms import fingerprints
 from terms.estimates import Estimate
@@ -126,18 +125,7 @@ def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **o
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path={str(target)!r}: the folder {str(target.parent)!r} does not exist")
-    document = build_report(runs, title=title, **options)
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(document)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(draft, 0o644)  # mkstemp makes a file only its owner may read
-        os.replace(draft, target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    write_atomically(target, build_report(runs, title=title, **options).encode())
     return target
 
 
