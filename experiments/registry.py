@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
 import os
@@ -20,6 +19,7 @@ from experiments.models.settings import ModelSettings
 from terms import GameConfig
 from terms.agents import SCRIPTED, build_scripted, option_fields
 from terms.episode import AgentLike
+from terms.hints import did_you_mean
 
 OWN = "python:"
 ORACLE_AGENTS = {
@@ -80,9 +80,9 @@ def _build_scripted(spec: str) -> AgentLike:
     name = spec.partition(":")[0]
     if name in ORACLE_AGENTS:
         raise ValueError(f"agent={spec!r}: {name} takes no settings")
-    close = difflib.get_close_matches(name, ORACLE_AGENTS, n=1)
-    if close and name not in SCRIPTED and not difflib.get_close_matches(name, SCRIPTED, n=1):
-        raise ValueError(f"agent={spec!r}; did you mean {close[0]!r}?")
+    if name not in SCRIPTED:
+        known = [*SCRIPTED, *ORACLE_AGENTS]
+        raise ValueError(f"agent={name!r}, allowed are {', '.join(known)}{did_you_mean(name, known)}")
     return build_scripted(spec)
 
 

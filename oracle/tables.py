@@ -1,20 +1,32 @@
-"""What a suite is worth: the clairvoyant's value and what the honest reference earns, by slice, with intervals."""
+"""What a suite is worth: the clairvoyant's value and what the honest reference earns, by slice, with intervals.
+
+Both bound the honest optimum ``U*`` of the slice, as shares of its mean zopa: ``lower`` is what the reference earned
+minus two standard errors, ``upper`` the clairvoyant's value plus two. These are certificates and hold whatever the
+reference is, up to sampling; the nearer dual (:func:`dual_estimates`) is an estimate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oracle.bounds import bracket
 from oracle.clairvoyant import clairvoyant_values
-from oracle.interventions import Reference, run_reference
+from oracle.interventions import Reference, run_reference, told_regime_and_family
+from oracle.shipped import values_for
 from terms.columns import Columns
-from terms.estimates import Estimate, Ratio, estimate_ratios
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
+from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 
 Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+_CHUNK = 50  # episodes between two calls of progress
+_Z95 = 1.959964
 
 
 class SuiteValue(NamedTuple):
@@ -22,7 +34,8 @@ class SuiteValue(NamedTuple):
 
     ``clairvoyant_value`` and ``oracle_utility`` are means in price units over all episodes; ``clairvoyant_share`` and
     ``oracle_share`` the same sums over the sum of the zopa of the feasible ones; ``oracle_se_plus`` the mean of the
-    reference's ``utility / zopa`` over them.
+    reference's ``utility / zopa`` over them. ``lower``, ``upper`` and their difference ``width`` are shares of the mean
+    zopa with the sampling error inside, so they have no interval of their own.
     """
 
     slice: str
@@ -35,20 +48,86 @@ class SuiteValue(NamedTuple):
 
 
 def suite_values(
-    scenarios: Sequence[Scenario], *, reference: Reference | None = None, num_threads: int = 2
+    scenarios: Sequence[Scenario],
+    *,
+    reference: Reference | None = None,
+    num_threads: int = 2,
+    progress: Progress | None = None,
 ) -> list[SuiteValue]:
-    """Return the table of a suite overall and by regime, family, role and opener."""
+    """Return the table of a suite overall and by regime, family, role and opener.
+
+    ``progress`` is called with (steps done, steps in all), two steps an episode.
+    """
     if not scenarios:
         raise ValueError("scenarios is empty; there is no value to report")
-    values = clairvoyant_values(scenarios, num_threads=num_threads)
-    columns = Columns.of(run_reference(scenarios, reference or Reference()))
+    values, records = _play(scenarios, reference or Reference(), num_threads, progress)
+    columns = Columns.of(records)
     width = np.array([max(item.zopa, 0.0) for item in scenarios])
-    rows = []
+    rows: list[SuiteValue] = []
     for kind, label, mask in _slices(scenarios):
-        for quantity, ratio in _quantities(values, columns, width, mask).items():
-            estimate: Estimate = estimate_ratios([ratio], columns.clusters)
-            rows.append(SuiteValue(kind, label, quantity, *estimate))
+        found = {
+            quantity: estimate_ratios([ratio], columns.clusters)
+            for quantity, ratio in _quantities(values, columns, width, mask).items()
+        }
+        found |= _bounds(values[mask > 0], columns.utility[mask > 0], width[mask > 0])
+        rows.extend(SuiteValue(kind, label, quantity, *estimate) for quantity, estimate in found.items())
     return rows
+
+
+def dual_estimates(
+    scenarios: Sequence[Scenario], *, num_dual: int, progress: Progress | None = None
+) -> list[SuiteValue]:
+    """Return the information relaxation dual of every feasible (regime, family): an estimate, not a bound.
+
+    Parameters
+    ----------
+    num_dual
+        Episodes of each pair whose inner maximum is searched, at most as many as the suite has.
+    """
+    pairs: dict[tuple[str, str], list[Scenario]] = {}
+    for item in scenarios:
+        if item.zopa > 0:
+            pairs.setdefault((item.regime.value, item.family.value), []).append(item)
+    rows = []
+    for done, ((regime, family), group) in enumerate(pairs.items(), start=1):
+        values = values_for(told_regime_and_family(group[0]))
+        found = bracket(values, group, num_dual=min(num_dual, len(group))).dual_estimate
+        half = _Z95 * found.se if math.isfinite(found.se) else None
+        low, high = (None, None) if half is None else (found.value - half, found.value + half)
+        rows.append(SuiteValue("pair", f"{regime} {family}", "dual_estimate", found.value, low, high, found.n))
+        if progress is not None:
+            progress(done, len(pairs))
+    return rows
+
+
+def _play(
+    scenarios: Sequence[Scenario], reference: Reference, num_threads: int, progress: Progress | None
+) -> tuple[Floats, list[EpisodeRecord]]:
+    values, records, total = list[float](), list[EpisodeRecord](), 2 * len(scenarios)
+    for start in range(0, len(scenarios), _CHUNK):
+        chunk = scenarios[start : start + _CHUNK]
+        values.extend(clairvoyant_values(chunk, num_threads=num_threads).tolist())
+        records.extend(run_reference(chunk, reference))
+        if progress is not None:
+            progress(len(values) + len(records), total)
+    return np.array(values), records
+
+
+def _bounds(values: Floats, utility: Floats, width: Floats) -> dict[str, Estimate]:
+    """Return lower, upper and width; undefined where there is no zopa, or too few episodes to know the error."""
+    n = len(width)
+    if n < 2 or width.sum() == 0:
+        return dict.fromkeys(("lower", "upper", "width"), UNDEFINED)
+    lower, upper = _share(utility, width, -2.0), _share(values, width, 2.0)
+    upper = min(upper, 1.0)  # nobody earns more than the whole zopa
+    found = {"lower": lower, "upper": upper, "width": upper - lower}
+    return {name: Estimate(value, None, None, n) for name, value in found.items()}
+
+
+def _share(numerator: Floats, width: Floats, num_errors: float) -> float:
+    share = float(numerator.sum() / width.sum())
+    influence = (numerator - share * width) / width.mean()
+    return share + num_errors * float(influence.std(ddof=1)) / math.sqrt(len(width))
 
 
 def _quantities(values: Floats, columns: Columns, width: Floats, mask: Floats) -> dict[str, Ratio]:

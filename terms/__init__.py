@@ -8,6 +8,7 @@ True
 
 from terms import agents, metrics
 from terms._version import __version__
+from terms.agents.scripted import FixedConcession
 from terms.catalog import catalog_suite, load_catalog
 from terms.config import GameConfig
 from terms.episode import Agent, play, replay
@@ -23,6 +24,7 @@ __all__ = [
     "Agent",
     "Belief",
     "EpisodeRecord",
+    "FixedConcession",
     "Game",
     "GameConfig",
     "Observation",

@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from experiments.cli import listing, models, playing, reading, years
+from experiments.cli import answers, listing, models, playing, reading, telling, years
 from experiments.cli.show import note
 from experiments.models.cache import DamagedCacheError, UnusableCacheError
 from experiments.models.errors import BudgetExceeded
@@ -36,6 +36,10 @@ app.command()(playing.play)
 app.command()(reading.compare)
 app.command()(reading.report)
 app.command()(reading.verify)
+app.command()(answers.oracle)
+app.command()(answers.decompose)
+app.command()(telling.explain)
+app.command("train-oracle")(telling.train_oracle)
 app.command()(models.cost)
 app.command()(models.local_model)
 app.command()(years.year)

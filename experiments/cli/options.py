@@ -63,6 +63,10 @@ RevealLevel = Annotated[
     str | None,
     typer.Option("--reveal", help="Tell it: nothing, family, kernel or type.", rich_help_panel=ABLATIONS),
 ]
+ReferenceRun = Annotated[
+    Path | None,
+    typer.Option(help="Run folder of bayes or clairvoyant on the same suite; adds %Oracle, SE+ over its SE+."),
+]
 Difference = Annotated[
     float | None,
     typer.Option(min=0.0, help="State the scenarios needed for this difference (default: the one found)."),

@@ -13,19 +13,22 @@ import typer
 from pydantic import ValidationError
 
 from experiments.cli import options
+from experiments.cli.fitting import prepare_player
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
 from experiments.models.seat import ModelSeat
 from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import HEADER, Run, differing_leaves, summary_object
+from experiments.runs.folder import HEADER, Run, differing_leaves, load_run, summary_object
 from experiments.runs.journal import strict_dumps, strict_loads
 from experiments.runs.runner import run_suite
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
+from terms.metrics import summarize
 from terms.suites import EPISODES_PER_CELL
 
 NOTHING_SCORED = 3
+REFERENCE_AGENTS = ("bayes", "bayes-unsure", "clairvoyant")
 
 
 def diagnose(  # noqa: PLR0913 - one parameter an option
@@ -40,6 +43,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     workers: options.Workers = 1,
     resume: options.Resume = True,
     scheduler: options.Scheduler = None,
+    reference_run: options.ReferenceRun = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
     api_key_env: options.KeyEnv = None,
@@ -84,10 +88,12 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         raise ValueError(
             f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
         )
+    reference = None if reference_run is None else load_reference(reference_run, spec)
     settings = agent_settings(agent, player)
     folder = out_dir or default_folder(player, spec, settings)
     if not resume and (folder / HEADER).exists():
         raise ValueError(f"--no-resume, but {folder} holds a run already; choose another --out")
+    prepare_player(agent, spec.build())
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
@@ -95,7 +101,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         run = run_suite(
             player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
         )
-    show_run(run, as_json=as_json)
+    show_run(run, as_json=as_json, reference=reference)
 
 
 def play(  # noqa: PLR0913 - one parameter an option
@@ -150,10 +156,34 @@ def _laid_over(base: Any, changes: Any) -> Any:
     return {**base, **{key: _laid_over(base.get(key), value) for key, value in changes.items()}}
 
 
-def show_run(run: Run, *, as_json: bool) -> None:
+def load_reference(folder: Path, spec: SuiteSpec) -> Run:
+    """Load the run that %Oracle is measured against.
+
+    Raises
+    ------
+    ValueError
+        If it is no reference player's, on another suite, or not finished.
+    """
+    reference = load_run(folder)
+    if reference.header.agent not in REFERENCE_AGENTS:
+        allowed = ", ".join(REFERENCE_AGENTS)
+        raise ValueError(f"reference_run={str(folder)!r} is of {reference.header.agent!r}, allowed are {allowed}")
+    if reference.header.suite_digest != spec.digest():
+        raise ValueError(
+            f"reference_run={str(folder)!r} is on {reference.header.suite.label}, not on the episodes of {spec.label}"
+        )
+    if not reference.is_complete:
+        raise ValueError(f"reference_run={str(folder)!r} is not finished; run its command again")
+    return reference
+
+
+def show_run(run: Run, *, as_json: bool, reference: Run | None = None) -> None:
     """Print the metrics of a finished run; exit with 3 when there was nothing to score."""
     summary = summary_object(run.header, run.records)
     metrics = summary.pop("metrics")
+    if reference is not None:  # beside the summary, never in it: the run folder must not depend on another one
+        metrics = summarize(run.records, reference.records).to_json_object()
+        note(f"note: %Oracle is SE+ over that of {reference.header.agent} in {reference.folder}")
     if summary["invalidity"]:
         note(f"INVALID: {summary['invalidity']}; do not read the scores")
     for notice in summary["notices"]:

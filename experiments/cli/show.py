@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -95,6 +95,12 @@ def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table
         metric = METRIC_BY_NAME[name]
         cells = [f"{estimate(part[name])}  n={part[name]['n']}" for part in slices.values()]
         table.add_row(metric.label, metric.better, *cells)
+    if all("pct_oracle" in part for part in slices.values()):
+        table.add_row(
+            "%Oracle",
+            "higher",
+            *(f"{estimate(part['pct_oracle'])}  n={part['pct_oracle']['n']}" for part in slices.values()),
+        )
     return table
 
 
@@ -111,6 +117,30 @@ def difference_rows(differences: Sequence[Difference]) -> list[tuple[str, ...]]:
         )
         for d in differences
     ]
+
+
+def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table of finished text, first column to the left."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+@contextmanager
+def count_bar(total: int, description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many steps are done on standard error; silent in a pipe. Yields ``update(done, total)``."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    with Bar(console=console, disable=not (console.is_terminal or console.is_jupyter), transient=True) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
 @contextmanager

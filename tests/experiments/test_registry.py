@@ -74,7 +74,7 @@ def test_settings_show_in_the_name(spec, name):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("clairvoyent", "did you mean 'clairvoyant'"),
+        ("clairvoyent", "allowed are fixed-.*did you mean 'clairvoyant'"),
         ("bayes:gap=1", "bayes takes no settings"),
         ("patiant", "agent='patiant', allowed are .*did you mean 'patient'"),
         ("", "agent='', allowed are"),

@@ -1,5 +1,6 @@
 """What a suite is worth, slice by slice."""
 
+import numpy as np
 import pytest
 
 import terms
@@ -36,6 +37,26 @@ def test_infeasible_slices_have_no_share(rows):
 def test_the_clairvoyant_is_worth_more(rows):
     for label in ("taciturn", "adversarial"):
         assert rows["family", label, "clairvoyant_share"].estimate > rows["family", label, "oracle_share"].estimate
+
+
+def test_the_bounds_enclose_what_was_earned_with_two_standard_errors(rows):
+    """Against the ratio's standard error worked out by hand (Cochran 1977, section 2.11)."""
+    feasible = [scenario for scenario in SUITE if scenario.regime == "overlap"]
+    earned = np.array([record.utility for record in run_reference(feasible, COARSE)])
+    zopa = np.array([scenario.zopa for scenario in feasible])
+    share = earned.sum() / zopa.sum()
+    error = np.sqrt(((earned - share * zopa) ** 2).sum() / (len(zopa) - 1) / len(zopa)) / zopa.mean()
+    lower, upper, width = (rows["regime", "overlap", name] for name in ("lower", "upper", "width"))
+    assert lower.estimate == pytest.approx(share - 2 * error)
+    assert lower.estimate < upper.estimate <= 1
+    assert width.estimate == pytest.approx(upper.estimate - lower.estimate)
+    assert rows["regime", "no_deal", "width"].estimate is None
+
+
+def test_progress_counts_two_steps_an_episode():
+    seen = []
+    suite_values(SUITE[:3], reference=COARSE, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(6, 6)]
 
 
 def test_an_empty_suite_is_refused():

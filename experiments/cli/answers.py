@@ -1,0 +1,187 @@
+"""Commands that ask the oracle about suites and agents: what a suite is worth, and where an agent loses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from experiments.cli import options
+from experiments.cli.fitting import prepared_reference
+from experiments.cli.playing import default_folder, read_game_config
+from experiments.cli.show import count_bar, estimate, note, number, out, print_table, text_table
+from experiments.models.seat import ModelSeat
+from experiments.registry import ModelOptions, agent_settings, build_agent
+from experiments.runs.config import SuiteSpec
+from experiments.runs.files import exclusive_lock, write_atomically
+from terms import Scenario
+from terms.episode import AgentLike, agent_name
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from oracle.decomposition import Decomposition
+    from oracle.tables import SuiteValue
+
+_TABLE_PARTS = (
+    "played", "execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control", "reference",
+)  # fmt: skip
+HalfWidth = Annotated[float, typer.Option(min=0.01, help="State the episodes needed for 95 % intervals of +- this.")]
+
+
+def oracle(  # noqa: PLR0913 - one parameter an option
+    suite: options.Suite = "fresh",
+    n_per_cell: options.Episodes = 5,
+    seed: options.Seed = None,
+    regime: options.Regimes = None,
+    family: options.Families = None,
+    config: options.Config = None,
+    dual: Annotated[int, typer.Option(min=0, help="Also search the dual in this many episodes a pair (slow).")] = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what a suite is worth: clairvoyant, honest reference, lower and upper bound of the honest optimum."""
+    from oracle.tables import dual_estimates, suite_values
+
+    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
+    reference = prepared_reference(scenarios)
+    with count_bar(2 * len(scenarios), f"oracle on {spec.label}") as progress:
+        rows = suite_values(scenarios, reference=reference, progress=progress)
+    if dual:
+        with count_bar(1, "dual") as progress:
+            rows += dual_estimates(scenarios, num_dual=dual, progress=progress)
+    for notice in spec.notices:
+        note(f"note: {notice}")
+    if as_json:
+        out(json.dumps({"suite": spec.label, "rows": [row._asdict() for row in rows]}, allow_nan=False))
+        return
+    _print_values(spec.label, rows)
+
+
+def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
+    headings = ("clairvoyant_share", "oracle_share", "oracle_se_plus", "lower", "upper", "width")
+    found = {(row.slice, row.label, row.quantity): row for row in rows}
+    slices = list(dict.fromkeys((row.slice, row.label) for row in rows if row.slice != "pair"))
+    table = [
+        (f"{kind} {name}", *(estimate(found[kind, name, quantity]._asdict()) for quantity in headings),
+         str(found[kind, name, "oracle_utility"].n))
+        for kind, name in slices
+    ]  # fmt: skip
+    print_table(text_table(f"shares of the mean zopa on {label}", ("slice", *headings, "n"), table))
+    out("lower: earned by the reference minus two standard errors; upper: the clairvoyant plus two. Both hold up to")
+    out("sampling; the optimum of a player who is not told the type lies between them, nearer to lower.")
+    duals = [row for row in rows if row.slice == "pair"]
+    if duals:
+        lines = [(row.label, estimate(row._asdict()), str(row.n)) for row in duals]
+        print_table(text_table("information relaxation dual", ("pair", "share of the mean zopa", "n"), lines))
+    out(
+        "the dual is an estimate, not a bound: its search is cut short" if duals else "dual: not computed; use --dual N"
+    )
+
+
+def decompose(  # noqa: PLR0913 - one parameter an option
+    agent: options.Agent,
+    reference: Annotated[Literal["oracle", "clairvoyant"], typer.Option(help="Whom to measure against.")] = "oracle",
+    suite: options.Suite = "fresh",
+    n_per_cell: options.Episodes = 2,
+    seed: options.Seed = None,
+    regime: options.Regimes = None,
+    family: options.Families = None,
+    config: options.Config = None,
+    half_width: HalfWidth = 1.0,
+    out_file: Annotated[Path | None, typer.Option("--out", help="Also write the JSON there, for `report`.")] = None,
+    as_json: options.AsJson = False,
+    base_url: options.BaseUrl = None,
+    api_key_env: options.KeyEnv = None,
+    effort: options.Effort = None,
+    budget_usd: options.Budget = None,
+    cache: options.Cache = None,
+) -> None:
+    """Split what an agent leaves on the table into inference, uncertainty, control and execution, with intervals."""
+    from oracle.decomposition import decompose as split
+
+    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
+    asked = ModelOptions(base_url=base_url, api_key_env=api_key_env, effort=effort, budget_usd=budget_usd, cache=cache)
+    player = build_agent(agent, asked, spec.game)
+    honest = prepared_reference(scenarios)
+    with _seat(player, spec, agent) as seated, count_bar(len(scenarios), agent_name(player)) as progress:
+        report = split(seated, suite=scenarios, reference=reference, honest=honest, progress=progress)
+    found = decomposition_object(report, spec, half_width)
+    for notice in spec.notices:
+        note(f"note: {notice}")
+    if out_file is not None:
+        write_atomically(out_file, (json.dumps(found, allow_nan=False, indent=1) + "\n").encode())
+    if as_json:
+        out(json.dumps(found, allow_nan=False))
+        return
+    _print_decomposition(report, found)
+
+
+@contextmanager
+def _seat(player: AgentLike, spec: SuiteSpec, name: str) -> Iterator[AgentLike]:
+    """Seat a language model in a folder of its own, where its calls are logged; any other agent plays as it is."""
+    if not isinstance(player, ModelSeat):
+        yield player
+        return
+    run = default_folder(player, spec, agent_settings(name, player))
+    folder = run.with_name(f"decompose-{run.name}")
+    folder.mkdir(parents=True, exist_ok=True)
+    note(f"calls are logged in {folder}; with --cache a stopped decomposition goes on for free")
+    with exclusive_lock(folder), player.seated(folder) as seated:
+        yield seated
+
+
+def decomposition_object(report: Decomposition, spec: SuiteSpec, half_width: float) -> dict[str, Any]:
+    """Return what ``--json`` prints and ``terms report --decomposition`` reads."""
+    from oracle.diagnosis import diagnose
+
+    return {
+        **report.to_json_object(),
+        "suite": spec.label,
+        "suite_digest": spec.digest(),
+        "half_width": half_width,
+        "required_episodes": report.required_episodes(half_width),
+        "diagnosis": diagnose(report)._asdict(),
+    }
+
+
+def _print_decomposition(report: Decomposition, found: dict[str, Any]) -> None:
+    slices = list(dict.fromkeys((row.slice, row.label) for row in report.rows))
+    title = f"{report.agent} against the {report.reference} on {found['suite']}, mean utility in price units"
+    print_table(
+        _parts_table(title, report, [each for each in slices if each[0] != "family"], found),
+        _parts_table("by family", report, [each for each in slices if each[0] == "family"], found),
+    )
+    verdict = found["diagnosis"]
+    shares = ", ".join(f"{name} {number(share)}" for name, share in verdict["shares"].items())
+    out(f"mend first: {verdict['fault']} (shares of the clairvoyant's utility: {shares})")
+    if report.arms.excluded:
+        note(f"note: {len(report.arms.excluded)} scenarios were lost to the provider and excluded from every arm")
+
+
+def _parts_table(title: str, report: Decomposition, slices: Sequence[tuple[str, str]], found: dict[str, Any]) -> Table:
+    parts = list(dict.fromkeys(row.part for row in report.rows))
+    lines = []
+    for part in [*_TABLE_PARTS, *(part for part in parts if part not in _TABLE_PARTS)]:
+        needed = found["required_episodes"][part]
+        cells = [estimate(report.row(part, *each)._asdict()) for each in slices]
+        lines.append((part.replace("_", " "), *cells, "-" if needed is None else str(needed)))
+    lines.append(("n", *(str(report.row("played", *each).n) for each in slices), ""))
+    headings = ("part", *(label for _, label in slices), f"n for +-{found['half_width']:g} overall")
+    return text_table(title, headings, lines)
+
+
+def _suite(
+    suite: str,
+    n_per_cell: int,
+    seed: int | None,
+    regime: list[str] | None,
+    family: list[str] | None,
+    config: Path | None,
+) -> tuple[SuiteSpec, tuple[Scenario, ...]]:
+    game = read_game_config(config)
+    spec = SuiteSpec.parse(suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=game)
+    return spec, spec.build()

@@ -1,0 +1,43 @@
+"""Having the fitted values that the oracle plays with before anything starts, with a notice where that takes minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from experiments.cli.show import count_bar, note
+from terms import Scenario
+
+if TYPE_CHECKING:
+    from oracle.interventions import Reference
+    from oracle.prior import Knowledge
+
+
+def prepared_reference(scenarios: Sequence[Scenario]) -> Reference:
+    """Return the honest reference with the values it needs at hand."""
+    from oracle.honest import fitted_reference
+    from oracle.preparation import needed_knowledge
+
+    _prepare(needed_knowledge(scenarios))
+    return fitted_reference()
+
+
+def prepare_player(name: str, scenarios: Sequence[Scenario]) -> None:
+    """Have the values at hand that the player called ``name`` needs; else each worker would fit its own."""
+    if name not in ("bayes", "bayes-unsure"):
+        return
+    from oracle.interventions import told_family, told_regime_and_family
+    from oracle.preparation import needed_knowledge
+
+    _prepare(needed_knowledge(scenarios, told_regime_and_family if name == "bayes" else told_family))
+
+
+def _prepare(needed: Sequence[Knowledge]) -> None:
+    from oracle.preparation import fit_missing, is_at_hand
+
+    missing = sum(not is_at_hand(knowledge) for knowledge in needed)
+    if not missing:
+        return
+    note(f"note: {missing} fitted values are not at hand; fitting them once takes a minute or two each")
+    with count_bar(missing, "fitting") as progress:
+        fit_missing(needed, progress)

@@ -1,0 +1,151 @@
+"""Commands about the oracle's own knowledge: one negotiation explained, and its fitted values made and checked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from experiments.cli import options
+from experiments.cli.fitting import prepared_reference
+from experiments.cli.show import count_bar, note, number, out, print_table, text_table
+from experiments.runs.folder import Run, load_run
+from terms.records import EpisodeRecord
+from terms.types import Family
+
+if TYPE_CHECKING:
+    from oracle.explain import Explanation, MoveReview
+
+
+def explain(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    episode: Annotated[str, typer.Argument(help="Episode id, or its number in the suite, from 1.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Tell one negotiation: the counterpart, what could be believed, each move beside the oracle's and its cost."""
+    from oracle.explain import explain as explain_record
+
+    loaded = load_run(run)
+    record = find_episode(loaded, episode)
+    (scenario,) = (each for each in loaded.header.suite.build() if each.scenario_id == record.scenario_id)
+    told = explain_record(scenario, record, reference=prepared_reference([scenario]))
+    if as_json:
+        out(json.dumps(told.to_json_object(), allow_nan=False))
+        return
+    for line in _setting(told, record):
+        out(line)
+    print_table(text_table("moves, costs in price units", _HEADINGS, [_move_row(move) for move in told.moves]))
+    for line in _verdict(told, record):
+        out(line)
+
+
+_HEADINGS = (
+    "round", "standing", "cue", "could believe r", "believed r", "deal possible", "move", "oracle's move", "cost",
+    "in hindsight",
+)  # fmt: skip
+
+
+def find_episode(run: Run, episode: str) -> EpisodeRecord:
+    """Return the episode with this id, or with this number in the suite.
+
+    Raises
+    ------
+    ValueError
+        If the run has no such episode.
+    """
+    ids = [scenario.scenario_id for scenario in run.header.suite.build()]
+    wanted = ids[int(episode) - 1] if episode.isdigit() and 1 <= int(episode) <= len(ids) else episode
+    for record in run.records:
+        if record.scenario_id == wanted:
+            return record
+    raise ValueError(f"episode={episode!r}; {run.folder} has numbers 1 to {len(ids)} and ids such as {ids[0]!r}")
+
+
+def _setting(told: Explanation, record: EpisodeRecord) -> list[str]:
+    hidden = told.counterpart
+    deal = f"zopa {number(told.zopa)}" if told.zopa > 0 else "no deal possible"
+    return [
+        f"{told.scenario_id}, played by {told.agent} as {record.agent_role}",
+        f"own reservation {number(record.agent_type.reservation_price)}; the counterpart: {told.family}, "
+        f"reservation {number(hidden['reservation_price'])}, urgency {number(hidden['urgency'])}, "
+        f"{hidden['stance']}; {deal}",
+    ]
+
+
+def _move_row(move: MoveReview) -> tuple[str, ...]:
+    exact, stated = move.exact, move.stated
+    low, high = exact["r_interval"]
+    cue = "-" if move.cue is None else f"{move.cue.sentiment.value} {move.cue.posture.value}"
+    return (
+        str(move.round),
+        number(move.standing_price),
+        cue,
+        f"{number(exact['r_mean'])} [{number(low)}, {number(high)}]",
+        "-" if stated is None else number(stated.r_hat),
+        f"{100 * exact['feasible_prob']:.0f} %",
+        _act(move.decision, move.price),
+        _act(move.reference_decision, move.reference_price),
+        number(move.cost),
+        number(move.hindsight_cost),
+    )
+
+
+def _act(decision: Any, price: float | None) -> str:
+    if decision is None:
+        return "no usable reply"
+    return decision.value if price is None else f"{decision.value} {number(price)}"
+
+
+def _verdict(told: Explanation, record: EpisodeRecord) -> list[str]:
+    costs = ", ".join(f"{name} {number(cost)}" for name, cost in told.costs.items())
+    where = "" if told.costliest_round is None else f"; the costliest move was in round {told.costliest_round}"
+    return [
+        f"ended by {record.termination.value.replace('_', ' ')}, utility {number(told.utility)}; "
+        f"knowing the type it was worth {number(told.clairvoyant_value)} at the start, luck {number(told.luck)}",
+        f"expected cost of the moves: {costs}. Loss came from: {told.source}{where}",
+    ]
+
+
+def train_oracle(
+    family: Annotated[list[str] | None, typer.Option(help="Only this family; repeat for more.")] = None,
+    prior: Annotated[list[str] | None, typer.Option(help="Only overlap, urgency_shift or unknown.")] = None,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Fit anew and write the files to this folder.")] = None,
+    n_per_cell: Annotated[int, typer.Option(min=1, help="Fresh episodes a cell to check the values on.")] = 25,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of these episodes.")] = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Check the oracle's fitted values by playing fresh episodes with them; with --out, fit them again first."""
+    from oracle.shipped import Check, retrain, standard_names, verify
+
+    families, priors = family or list(Family), prior or list(dict.fromkeys(name for _, name in standard_names()))
+    names = [(one, two) for one in families for two in priors]
+    unknown = [name for name in names if name not in standard_names()]
+    if unknown:
+        raise ValueError(
+            f"family, prior = {', '.join(unknown[0])}; allowed are families with overlap, urgency_shift, unknown"
+        )
+    if out_dir is not None:
+        out_dir.mkdir(parents=True, exist_ok=True)
+        with count_bar(len(names), "fitting") as progress:
+            for done, name in enumerate(names, start=1):
+                retrain([name], out_dir, note)
+                progress(done, len(names))
+    checks: list[Check] = []
+    with count_bar(len(names), "checking") as progress:
+        for done, (one, two) in enumerate(names, start=1):
+            checks += verify(one, two, n_per_cell=n_per_cell, seed=seed)
+            progress(done, len(names))
+    if as_json:
+        from dataclasses import asdict
+
+        out(json.dumps([asdict(check) for check in checks], allow_nan=False))
+        return
+    rows = [
+        (f"{c.family} {c.prior} {c.opener}", f"{c.utility_share:.4f} +- {c.utility_share_se:.4f}",
+         f"{c.surplus_efficiency:.4f} +- {c.surplus_efficiency_se:.4f}", number(c.residual), str(c.n))
+        for c in checks
+    ]  # fmt: skip
+    headings = ("values", "U / E[zopa]", "SE+", "residual, % of R", "n")
+    print_table(text_table("what the fitted values earn on fresh episodes, with standard errors", headings, rows))

@@ -1,0 +1,129 @@
+"""The oracle from the command line: what a suite is worth, where an agent loses, one talk explained."""
+
+import json
+from typing import NamedTuple
+
+import pytest
+
+from experiments.cli import answers, telling
+from experiments.runs.folder import PARQUET, SUMMARY, load_run
+from experiments.runs.runner import run_suite
+from oracle.interventions import Reference
+from oracle.prior import Grid
+from terms.agents import build_scripted
+from tests.experiments.folders import TINY
+
+SMALL = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
+COARSE = Reference(grid=Grid(2.0, 5))
+
+
+class Answer(NamedTuple):
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture(autouse=True)
+def rule_of_thumb(monkeypatch):
+    """Let the rule of thumb be the reference: what is under test is the command, and fitted values take minutes."""
+    for module in (answers, telling):
+        monkeypatch.setattr(module, "prepared_reference", lambda scenarios: COARSE)
+
+
+@pytest.fixture
+def ask(terms):
+    """Return a function that runs ``terms`` and names what came out."""
+    return lambda *args: Answer(*terms(*args))
+
+
+def test_a_suite_is_worth_what_lies_between_its_bounds(ask):
+    result = ask("oracle", *SMALL, "--json")
+    rows = {(row["label"], row["quantity"]): row for row in json.loads(result.stdout)["rows"]}
+    lower, upper = (rows["all", name]["estimate"] for name in ("lower", "upper"))
+    assert lower < rows["all", "oracle_share"]["estimate"] < upper <= 1
+    assert rows["all", "width"]["estimate"] == pytest.approx(upper - lower)
+    shown = ask("oracle", *SMALL).stdout
+    assert "family candid" in shown
+    assert "dual: not computed" in shown
+
+
+def test_parts_add_up_in_every_slice_and_the_file_is_what_json_prints(ask, tmp_path):
+    file = tmp_path / "parts.json"
+    result = ask("decompose", "--agent", "faulty-belief", *SMALL, "--json", "--out", file)
+    found = json.loads(result.stdout)
+    assert json.loads(file.read_text()) == found
+    for label in ("all", "overlap", "candid"):
+        part = {row["part"]: row["estimate"] for row in found["rows"] if row["label"] == label}
+        total = part["execution"] + part["inference"] + part["uncertainty"] + part["control"]
+        assert total == pytest.approx(part["gap"], abs=1e-12)
+    assert found["required_episodes"]["gap"] > 0
+    assert found["diagnosis"]["fault"] in ("belief", "none", "planning", "uncertainty", "execution")
+
+
+def test_a_wider_interval_needs_fewer_episodes(ask):
+    def needed(width):
+        found = json.loads(ask("decompose", "--agent", "patient", *SMALL, "--json", "--half-width", width).stdout)
+        return found["required_episodes"]["gap"]
+
+    assert needed("0.5") > needed("2")
+
+
+def test_a_decomposition_is_told_as_a_table(ask):
+    shown = ask("decompose", "--agent", "patient", *SMALL, "--reference", "clairvoyant").stdout
+    assert "patient against the clairvoyant" in shown
+    assert "mend first:" in shown
+
+
+def test_an_episode_is_found_by_number_and_by_id(ask, tmp_path):
+    run_suite(build_scripted("patient"), TINY, tmp_path / "run")
+    first = load_run(tmp_path / "run").records[0].scenario_id
+    by_number, by_id = (json.loads(ask("explain", tmp_path / "run", each, "--json").stdout) for each in ("1", first))
+    assert by_number == by_id
+    costs = sum(move["hindsight_cost"] for move in by_id["moves"])
+    assert by_id["clairvoyant_value"] - by_id["utility"] == pytest.approx(costs - by_id["luck"])
+    assert "Loss came from" in ask("explain", tmp_path / "run", "1").stdout
+
+
+def test_an_unknown_episode_is_refused_with_what_there_is(ask, tmp_path):
+    run_suite(build_scripted("patient"), TINY, tmp_path / "run")
+    result = ask("explain", tmp_path / "run", "999")
+    assert result.exit_code == 2
+    assert "has numbers 1 to" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["clairvoyant", "faulty-execution"])
+def test_workers_do_not_change_a_byte_and_the_run_is_verified(ask, tmp_path, name):
+    for workers in ("1", "2"):
+        ask("diagnose", "--agent", name, *SMALL, "--workers", workers, "--out", tmp_path / workers)
+    for file in (PARQUET, SUMMARY):
+        assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "2" / file).read_bytes()
+    assert ask("verify", tmp_path / "1").exit_code == 0
+
+
+def test_only_values_that_exist_are_trained(ask):
+    result = ask("train-oracle", "--family", "candid", "--prior", "no_deal")
+    assert result.exit_code == 2
+    assert "allowed are families with overlap, urgency_shift, unknown" in result.stderr
+
+
+class TestReferenceRun:
+    @pytest.fixture
+    def reference(self, ask, tmp_path):
+        ask("diagnose", "--agent", "clairvoyant", *SMALL, "--out", tmp_path / "reference")
+        return tmp_path / "reference"
+
+    def test_percent_of_the_oracle_is_se_plus_over_its_se_plus(self, ask, reference, tmp_path):
+        args = ("diagnose", "--agent", "patient", *SMALL, "--out", tmp_path / "own", "--reference-run", reference)
+        found = json.loads(ask(*args, "--json").stdout)["overall"]
+        best = json.loads((reference / SUMMARY).read_text())["metrics"]["overall"]["se_plus"]["estimate"]
+        assert found["pct_oracle"]["estimate"] == pytest.approx(found["se_plus"]["estimate"] / best)
+        assert "%Oracle" in ask(*args).stdout
+        assert "pct_oracle" not in (tmp_path / "own" / SUMMARY).read_text()
+        assert ask("verify", tmp_path / "own").exit_code == 0
+
+    def test_only_a_reference_on_the_same_episodes_will_do(self, ask, reference, tmp_path):
+        other = ask("diagnose", "--agent", "patient", "--seed", "9", "--n-per-cell", "1", "--reference-run", reference)
+        assert (other.exit_code, "not on the episodes of" in other.stderr) == (2, True)
+        ask("diagnose", "--agent", "patient", *SMALL, "--out", tmp_path / "own")
+        weak = ask("diagnose", "--agent", "linear", *SMALL, "--reference-run", tmp_path / "own")
+        assert (weak.exit_code, "allowed are bayes" in weak.stderr) == (2, True)
