@@ -1,0 +1,209 @@
+"""What happened in a stored year, told from its calls: the reader's side of ``experiments.years.run``.
+
+The calls are replayed, so every number is derived and every answer is there in full, though the journal holds only its
+digest. Money is in yuan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from commerce.metrics.bargaining import AGREEMENT, OPEN, efficiency
+from commerce.metrics.fraud import evidence_days
+from commerce.money import to_yuan
+from commerce.replay import Entry, check_entry, result_digest
+from commerce.tools.desk import clock
+from commerce.types import NegotiationRecord, World
+from commerce.year import Year
+from experiments.runs.folder import RunError
+from experiments.runs.journal import read_journal
+from experiments.years.run import CALLS, HEADER, RESULT, read_calls, read_spec, result_object
+from experiments.years.spec import YearSpec
+
+
+class Call(NamedTuple):
+    """One call: when it was made, what was asked, and the whole answer."""
+
+    day: int
+    clock: str
+    tool: str
+    arguments: Any
+    is_ok: bool
+    answer: Mapping[str, Any]
+
+
+class Window(NamedTuple):
+    """An event or a promotion window, days inclusive."""
+
+    name: str
+    first_day: int
+    last_day: int
+
+
+class FraudRow(NamedTuple):
+    """A payment to a fraudulent supplier. ``evidence_day`` is the day its fraud could first be known, if any."""
+
+    day: int
+    supplier: str
+    fraud: str
+    item: str
+    ordered: int
+    delivered: int
+    defective: int
+    paid: float
+    evidence_day: int | None
+
+    @property
+    def is_after_evidence(self) -> bool:
+        """Whether the fraud could be known when this was paid."""
+        return self.evidence_day is not None and self.day > self.evidence_day
+
+
+class Scorecard(NamedTuple):
+    """Dealings with one supplier; ``efficiency`` is the mean surplus efficiency of its concluded negotiations."""
+
+    supplier: str
+    category: str
+    fraud: str | None
+    negotiations: int
+    deals: int
+    efficiency: float | None
+    ordered: int
+    received: int
+    short: int
+    spent: float
+
+
+@dataclass(frozen=True)
+class YearStory:
+    """One year as a reader wants it; ``result`` is what ``result.json`` holds, ``days`` the rows of the daily steps."""
+
+    spec: YearSpec
+    result: Mapping[str, Any]
+    calendar_year: int
+    calls: Sequence[Call]
+    events: Sequence[Window]
+    promotions: Sequence[Window]
+    stores: Mapping[str, str]
+    frauds: Sequence[FraudRow]
+    suppliers: Sequence[Scorecard]
+
+    @property
+    def days(self) -> Sequence[Mapping[str, Any]]:
+        """The rows of the daily steps; the row of a day holds the sales of the day before."""
+        rows: Sequence[Mapping[str, Any]] = self.result["days"]
+        return rows
+
+    @property
+    def label(self) -> str:
+        """Return the merchant, the world and the rules in a few words."""
+        return f"{self.spec.merchant}, world {self.spec.world_seed}, {self.spec.rules} rules"
+
+
+def is_year(folder: Path) -> bool:
+    """Whether ``folder`` holds a year and not a run of episodes."""
+    return (folder / HEADER).exists()
+
+
+def read_story(folder: str | Path) -> YearStory:
+    """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
+    folder = Path(folder)
+    spec = read_spec(folder)
+    if not (folder / RESULT).is_file() or read_journal(folder / CALLS).torn:
+        raise RunError(f"{folder} holds an unfinished year; run the same command again")
+    year = Year(spec.build_world(), spec.build_rules())
+    calls = [_repeat(year, entry) for entry in read_calls(folder)]
+    year.stop()
+    return _story(spec, year, calls)
+
+
+def _repeat(year: Year, entry: Entry) -> Call:
+    day, minute = year.state.day, year.state.minute
+    result = year.call(entry.tool, entry.arguments)
+    check_entry(entry, entry._replace(result=result_digest(result)))
+    return Call(day, clock(minute), str(entry.tool), entry.arguments, result.ok, result.to_json_object())
+
+
+def _story(spec: YearSpec, year: Year, calls: Sequence[Call]) -> YearStory:
+    world, num_days = year.setting.world, year.setting.rules.num_days
+    events = [Window(event.name, event.first_day, event.last_day) for event in world.events]
+    promotions = [Window(one.name, *window) for one in world.promotions for window in one.windows]
+    return YearStory(
+        spec=spec,
+        result=result_object(spec, year),
+        calendar_year=world.year,
+        calls=calls,
+        events=_within(events, num_days),
+        promotions=_within(promotions, num_days),
+        stores={
+            one.store_id: f"{one.store_id}, {world.store_types[one.store_type].title}" for one in year.state.stores
+        },
+        frauds=_fraud_rows(year),
+        suppliers=_scorecards(year),
+    )
+
+
+def _within(windows: Sequence[Window], num_days: int) -> list[Window]:
+    ordered = sorted(windows, key=lambda window: window.first_day)
+    return [window for window in ordered if window.first_day < num_days]
+
+
+def _fraud_rows(year: Year) -> list[FraudRow]:
+    world, state = year.setting.world, year.state
+    known = evidence_days(year.setting, state)
+    rows = [
+        FraudRow(
+            row.placed_day,
+            *_named(world, row.supplier),
+            item=world.skus.sku_id[row.sku],
+            ordered=row.quantity,
+            delivered=row.delivered,
+            defective=row.defective,
+            paid=to_yuan(row.quantity * row.unit_price_fen),
+            evidence_day=known.get(row.supplier),
+        )
+        for row in state.purchases
+        if not world.suppliers[row.supplier].is_honest
+    ]
+    rows += [
+        FraudRow(fee["day"], *_named(world, fee["supplier"]), "fee", 0, 0, 0, to_yuan(fee["amount_fen"]), fee["day"])
+        for fee in state.fees
+    ]
+    return sorted(rows, key=lambda row: row.day)
+
+
+def _named(world: World, supplier: int) -> tuple[str, str]:
+    one = world.suppliers[supplier]
+    return one.name, "none" if one.fraud is None else one.fraud.value
+
+
+def _scorecards(year: Year) -> list[Scorecard]:
+    records: dict[int, list[NegotiationRecord]] = {}
+    for record in year.procurement.records(year.state.book):
+        records.setdefault(record.supplier, []).append(record)
+    met = {*records, *(row.supplier for row in year.state.purchases)}
+    cards = [_scorecard(year, supplier, records.get(supplier, [])) for supplier in met]
+    return sorted(cards, key=lambda card: (-card.spent, card.supplier))
+
+
+def _scorecard(year: Year, supplier: int, records: Sequence[NegotiationRecord]) -> Scorecard:
+    world = year.setting.world
+    one = world.suppliers[supplier]
+    concluded = [record for record in records if record.outcome != OPEN]
+    orders = [row for row in year.state.purchases if row.supplier == supplier]
+    received = [row for row in orders if row.received_day >= 0]
+    return Scorecard(
+        supplier=one.name,
+        category=world.categories[one.category].name,
+        fraud=None if one.fraud is None else one.fraud.value,
+        negotiations=len(concluded),
+        deals=sum(record.outcome == AGREEMENT for record in concluded),
+        efficiency=sum(map(efficiency, concluded)) / len(concluded) if concluded else None,
+        ordered=sum(row.quantity for row in orders),
+        received=sum(row.delivered for row in received),
+        short=sum(row.quantity - row.delivered for row in received),
+        spent=to_yuan(sum(row.quantity * row.unit_price_fen for row in orders)),
+    )
