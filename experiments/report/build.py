@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 from collections.abc import Sequence
 from functools import partial
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import terms
 from experiments.report.model import ENDINGS, ReportRun, SuiteComparison, check_inputs
+from experiments.report.page import asset, content_policy, environment
 from experiments.report.panels import belief_panels, concession_panels, family_panels
 from experiments.report.sections import (
     BINS,
@@ -33,9 +31,6 @@ from experiments.validity import MAX_UNUSABLE_SHARE
 from terms import fingerprints
 from terms.estimates import Estimate
 from terms.metrics import METRIC_BY_NAME, METRICS
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 HEAT_STEPS = 20
 
@@ -72,14 +67,16 @@ def build_report(
     views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
     suites = suite_views(views, comparisons)
     figures, chart_css = _figures(suites)
-    css, script = _asset("report.css") + chart_css, _asset("report.js")
+    css, script = asset("report.css") + chart_css, asset("dom.js", "report.js")
     payload = Encoder().payload([view.run for suite in suites for view in suite.views], viewer_limit)
-    template = _environment().get_template("report.html.j2")
+    template = environment(heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__).get_template(
+        "report.html.j2"
+    )
     return template.render(
         **_vocabulary(),
         **_scale(views),
         title=title,
-        policy=_content_policy(css, script),
+        policy=content_policy(css, script),
         css=css,
         script=script,
         figures=figures,
@@ -142,29 +139,6 @@ def _figures(suites: Sequence[SuiteView]) -> tuple[dict[str, dict[str, str]], st
     return figures, sheet.css()
 
 
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("experiments.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        number=format_number, count=lambda n: f"{n:,}", heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__
-    )
-    return environment
-
-
-def format_number(value: float, digits: int = 3) -> str:
-    """Write a number with a true minus sign; what rounds to zero has no sign."""
-    text = f"{value:,.{digits}f}"
-    is_zero = not text.strip("-0.,")
-    return text.lstrip("-") if is_zero else text.replace("-", "−")
-
-
 def _heat_step(estimate: Estimate) -> int:
     """Return the shade of a cell, 0 to :data:`HEAT_STEPS`; a negative surplus has the shade of 0."""
     return round(HEAT_STEPS * min(1.0, max(0.0, estimate.estimate or 0.0)))
@@ -188,19 +162,3 @@ def _position(estimate: Estimate, limits: tuple[float, float]) -> dict[str, floa
 def _share(value: float, limits: tuple[float, float]) -> float:
     low, high = limits
     return round(100 * (min(high, max(low, value)) - low) / (high - low), 2)
-
-
-def _asset(name: str) -> str:
-    return resources.files("experiments.report").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _content_policy(css: str, script: str) -> str:
-    """Allow exactly this style sheet and this script; nothing else may run or load."""
-    return (
-        f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -43,13 +43,6 @@
     return decoded.get(run);
   }
 
-  function element(tag, attributes = {}, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    node.append(...children);
-    return node;
-  }
-
   function shape(tag, attributes, content) {
     const node = document.createElementNS(NS, tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);

@@ -9,7 +9,7 @@ import pytest
 
 import terms
 from experiments.report import ReportRun, SuiteComparison, build_report, write_report
-from experiments.report.build import format_number
+from experiments.report.page import format_number
 from tests.experiments.report.cases import FRESH, HOSTILE, leaver, lost, played, silent, talker
 from tests.experiments.report.pages import Page, faults_of
 
