@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from experiments.explaining import read_waterfall
 from experiments.models.calls import read_calls
 from experiments.models.costing import call_facts, cost_per_episode, reply_rates
 from experiments.models.seat import CALLS
@@ -18,8 +20,21 @@ from experiments.stats import Difference, compare
 BOOTSTRAP_SEED = 0
 
 
-def report_on(runs: Sequence[Run], path: Path, *, title: str) -> Path:
-    """Write the report about ``runs`` to ``path`` and return it; an agent played twice on one suite raises."""
+Reviews = Mapping[Path, Mapping[str, Sequence[Mapping[str, Any]]]]
+
+
+def report_on(
+    runs: Sequence[Run], path: Path, *, title: str, decompositions: Sequence[Path] = (), reviews: Reviews | None = None
+) -> Path:
+    """Write the report about ``runs`` to ``path`` and return it; an agent played twice on one suite raises.
+
+    Parameters
+    ----------
+    decompositions
+        Files that ``terms decompose --out`` wrote on the suites of the runs.
+    reviews
+        By run folder, what :func:`experiments.explaining.review_run` found.
+    """
     labels = suite_labels(runs)
     shown = [(run.header.agent, labels[run.header.suite_digest]) for run in runs]
     for agent, label in shown:
@@ -29,8 +44,12 @@ def report_on(runs: Sequence[Run], path: Path, *, title: str) -> Path:
     for run in runs:
         by_suite.setdefault(labels[run.header.suite_digest], []).append(run)
     comparisons = [suite_comparison(label, group) for label, group in by_suite.items() if len(group) > 1]
-    report_runs = [report_run(run, labels[run.header.suite_digest]) for run in runs]
-    write_report(path, report_runs, title=title, comparisons=comparisons)
+    report_runs = [
+        replace(report_run(run, labels[run.header.suite_digest]), reviews=(reviews or {}).get(run.folder, {}))
+        for run in runs
+    ]
+    waterfalls = [read_waterfall(file, labels) for file in decompositions]
+    write_report(path, report_runs, title=title, comparisons=comparisons, waterfalls=waterfalls)
     return path
 
 

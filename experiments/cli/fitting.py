@@ -1,4 +1,4 @@
-"""Having the fitted values that the oracle plays with before anything starts, with a notice where that takes minutes."""
+"""Having the fitted values that the oracle plays with before anything starts; a notice where that takes minutes."""
 
 from __future__ import annotations
 

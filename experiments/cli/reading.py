@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
 from experiments.cli import options
-from experiments.cli.show import difference_rows, note, out, print_table
+from experiments.cli.show import count_bar, difference_rows, note, out, print_table
 from experiments.runs.folder import Run, load_run
 from experiments.runs.verify import verify_run
 from experiments.stats import PAIRED, Comparison, separation_table
@@ -65,14 +66,35 @@ def report(
     runs: options.Runs,
     out_file: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Heading of the report.")] = "How these agents bargain",
+    decomposition: Annotated[
+        list[Path] | None, typer.Option(help="File of `decompose --out`; repeat for more.")
+    ] = None,
+    explain: Annotated[int, typer.Option(min=0, help="Let the oracle review the worst episodes of each run.")] = 0,
 ) -> None:
     """Write one self-contained HTML report about the given runs."""
     from experiments.reporting import report_on
 
     loaded = [load_run(folder) for folder in runs]
     _note_gaps(loaded)
-    path = report_on(loaded, out_file, title=title)
+    reviews = _reviews(loaded, explain) if explain else None
+    path = report_on(loaded, out_file, title=title, decompositions=decomposition or (), reviews=reviews)
     out(f"report: {path.resolve()}")
+
+
+def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:
+    from experiments.cli.fitting import prepared_reference
+    from experiments.explaining import review_run, worst_episodes
+
+    worst = {run.folder: worst_episodes(run, num) for run in runs}
+    wanted = {record.scenario_id for records in worst.values() for record in records}
+    suites = {run.header.suite_digest: run.header.suite.build() for run in runs}
+    reference = prepared_reference([each for suite in suites.values() for each in suite if each.scenario_id in wanted])
+    total, done = sum(map(len, worst.values())), itertools.count(1)
+    with count_bar(total, "reviewing") as progress:
+        return {
+            run.folder: review_run(run, worst[run.folder], reference, lambda: progress(next(done), total))
+            for run in runs
+        }
 
 
 def verify(run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")]) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import terms
-from experiments.report.model import ENDINGS, ReportRun, SuiteComparison, check_inputs
+from experiments.report.model import ENDINGS, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.page import asset, content_policy, environment
-from experiments.report.panels import belief_panels, concession_panels, family_panels
+from experiments.report.panels import PARTS, belief_panels, concession_panels, family_panels, waterfall_panels
 from experiments.report.sections import (
     BINS,
     FAMILIES,
@@ -40,6 +40,7 @@ def build_report(
     *,
     title: str,
     comparisons: Sequence[SuiteComparison] = (),
+    waterfalls: Sequence[Waterfall] = (),
     max_unusable_share: float = MAX_UNUSABLE_SHARE,
     viewer_limit: int = VIEWER_LIMIT,
 ) -> str:
@@ -53,6 +54,8 @@ def build_report(
         Heading and window title.
     comparisons
         At most one verdict a suite; without one the leaderboard is sorted by SE+ and says that ranks are not tested.
+    waterfalls
+        Decompositions, each a figure; without any the section is left out.
     max_unusable_share
         A run with a larger share of unusable replies and lost trials is flagged invalid.
     viewer_limit
@@ -66,7 +69,7 @@ def build_report(
     check_inputs(runs, comparisons)
     views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
     suites = suite_views(views, comparisons)
-    figures, chart_css = _figures(suites)
+    figures, chart_css = _figures(suites, waterfalls)
     css, script = asset("report.css") + chart_css, asset("dom.js", "report.js")
     payload = Encoder().payload([view.run for suite in suites for view in suite.views], viewer_limit)
     template = environment(heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__).get_template(
@@ -82,6 +85,9 @@ def build_report(
         figures=figures,
         views=views,
         suites=suites,
+        waterfalls=waterfalls,
+        parts=PARTS,
+        num_reviewed=sum(len(view.run.reviews) for view in views),
         pairs=suite_pairs(suites),
         viewer_json=to_script_json(payload),
         viewer_limit=viewer_limit,
@@ -126,7 +132,7 @@ def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **o
     return target
 
 
-def _figures(suites: Sequence[SuiteView]) -> tuple[dict[str, dict[str, str]], str]:
+def _figures(suites: Sequence[SuiteView], waterfalls: Sequence[Waterfall]) -> tuple[dict[str, dict[str, str]], str]:
     """Draw every panel; returns SVG by section and run key, and the sheet they share."""
     from experiments.report.figures import SvgSheet
 
@@ -136,6 +142,8 @@ def _figures(suites: Sequence[SuiteView]) -> tuple[dict[str, dict[str, str]], st
         figures["families"] |= family_panels(suite.views, sheet)
         figures["concession"] |= concession_panels(suite.views, sheet)
         figures["belief"] |= belief_panels(suite.views, sheet)
+    for index, waterfall in enumerate(waterfalls):
+        figures[f"waterfall-{index}"] = waterfall_panels(waterfall, sheet)
     return figures, sheet.css()
 
 

@@ -62,6 +62,27 @@ class ModelFacts:
 
 
 @dataclass(frozen=True)
+class Waterfall:
+    """Where one agent loses against a reference, by slice; every number arrives finished.
+
+    Attributes
+    ----------
+    agent, suite, reference
+        What was measured, on what, against whom.
+    slices
+        By label (``all`` first), estimates by part, ``played`` and ``reference`` included, in price units.
+    verdict
+        What to mend first, in words.
+    """
+
+    agent: str
+    suite: str
+    reference: str
+    slices: Mapping[str, Mapping[str, Estimate]]
+    verdict: str
+
+
+@dataclass(frozen=True)
 class ReportRun:
     """One agent on one suite.
 
@@ -80,6 +101,10 @@ class ReportRun:
     receipts
         By scenario, how a model's reply of each round was read: ``round`` and ``attempts``, each with ``kind``,
         ``verdict``, ``repairs``, ``problem`` and ``text``.
+    reviews
+        By scenario, the oracle's word on each move: ``round``, ``reference`` (its move in words), ``cost`` and
+        ``hindsight_cost`` in price units, ``r_low``, ``r_mean``, ``r_high`` (what could be believed of the hidden
+        reservation) and ``feasible_prob``. Only for the episodes that were reviewed.
     """
 
     agent: str
@@ -89,6 +114,7 @@ class ReportRun:
     config: Mapping[str, str] = field(default_factory=dict)
     model: ModelFacts | None = None
     receipts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    reviews: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

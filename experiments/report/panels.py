@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from experiments.report.charts import Colors, plot_curves, plot_intervals
 from experiments.report.figures import PALETTE, Margins, SvgSheet
+from experiments.report.model import Waterfall
 from experiments.report.sections import FAMILIES, RunView
 from terms.estimates import Estimate
 
@@ -18,6 +19,17 @@ COLORS = Colors(**{role: PALETTE[role] for role in ("accent", "ghost", "grid", "
 LARGEST = 1.5
 """Scales stop here in either direction: one absurd offer must not flatten every other curve."""
 _ROWS_SIZE, _ROWS_MARGINS = (320, 170), Margins(78, 24, 14, 4)
+_STEPS_SIZE, _STEPS_MARGINS = (480, 230), Margins(54, 44, 8, 14)
+PARTS = {
+    "played": "as played",
+    "execution": "execution",
+    "inference": "inference",
+    "uncertainty_own": "uncertainty, own",
+    "uncertainty_unavoidable": "uncertainty, unavoidable",
+    "control": "control",
+    "reference": "reference",
+}
+"""Parts of a waterfall from left to right, and how each is named to a reader."""
 _CURVE_SIZE, _CURVE_MARGINS = (320, 186), Margins(54, 38, 8, 8)
 
 
@@ -53,6 +65,32 @@ def belief_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
     stating = [view for view in views if view.has_beliefs]
     curves = {view.key: tuple(view.belief_curve) for view in stating}
     return _curve_panels(stating, sheet, curves, y_label="BE type", title="Belief error")
+
+
+def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
+    """Draw the steps from the utility as played to the reference's; returns SVG by slice label."""
+    from oracle.plotting import Colors as StepColors
+    from oracle.plotting import plot_waterfall
+
+    colors = StepColors(PALETTE["muted"], PALETTE["accent"], PALETTE["ink"], PALETTE["ghost"], PALETTE["grid"])
+
+    def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
+        return lambda ax: plot_waterfall(parts, ax, target=waterfall.reference, title="", colors=colors)
+
+    return {
+        label: sheet.draw(
+            plot(parts),
+            size=_STEPS_SIZE,
+            margins=_STEPS_MARGINS,
+            label=_describe(
+                f"Utility of {waterfall.agent}, {label}",
+                [PARTS[name] for name in PARTS],
+                [parts[name] for name in PARTS],
+            ),
+        )
+        for label, parts in waterfall.slices.items()
+        if any(value.estimate for value in parts.values())  # nothing earned and nothing lost is no picture
+    }
 
 
 def _curve_panels(

@@ -23,6 +23,7 @@ from terms.voice import format_price
 VIEWER_LIMIT = 360
 REPLY_LIMIT = 4000
 """Characters of a raw reply that a page carries."""
+REVIEW_NUMBERS = ("cost", "hindsight_cost", "r_low", "r_mean", "r_high", "feasible_prob")
 PRICE_MARK = "\x00"
 """Stands for the standing price inside a counterpart message, so that one sentence at many prices is stored once."""
 
@@ -132,7 +133,9 @@ class Encoder:
                 "suite": run.suite,
                 "total": len(run.episodes),
                 "episodes": [
-                    self._episode(episode, run.receipts.get(episode.scenario_id, ()))
+                    self._episode(
+                        episode, run.receipts.get(episode.scenario_id, ()), run.reviews.get(episode.scenario_id, ())
+                    )
                     for episode in select_episodes(run.episodes, limit)
                 ],
             }
@@ -143,6 +146,7 @@ class Encoder:
             "episode_numbers": list(EPISODE_NUMBERS),
             "turn_texts": list(TURN_TEXTS),
             "turn_numbers": list(TURN_NUMBERS),
+            "review_numbers": list(REVIEW_NUMBERS),
             "labels": ENDINGS,
             "strings": list(self._numbers),
             "runs": encoded,
@@ -151,13 +155,19 @@ class Encoder:
     def _text(self, text: str | None) -> int:
         return self._numbers.setdefault(text or "", len(self._numbers))
 
-    def _episode(self, episode: EpisodeRecord, receipts: Sequence[Mapping[str, Any]]) -> list[Any]:
+    def _episode(
+        self, episode: EpisodeRecord, receipts: Sequence[Mapping[str, Any]], reviews: Sequence[Mapping[str, Any]]
+    ) -> list[Any]:
         return [
             *(self._text(read(episode)) for read in EPISODE_TEXTS.values()),
             *(_number(read(episode)) for read in EPISODE_NUMBERS.values()),
             [self._turn(turn) for turn in episode.turns],
             [[self._text(breach.kind), breach.round, _number(breach.value)] for breach in episode.violations],
             [[turn["round"], [self._attempt(attempt) for attempt in turn["attempts"]]] for turn in receipts],
+            [
+                [move["round"], self._text(move["reference"]), *(_number(move[name]) for name in REVIEW_NUMBERS)]
+                for move in reviews
+            ],
         ]
 
     def _attempt(self, attempt: Mapping[str, Any]) -> list[int]:

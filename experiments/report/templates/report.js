@@ -23,13 +23,15 @@
   }
 
   function decode(row, order) {
-    const episode = record(data.episode_texts, data.episode_numbers, ["turns", "violations", "receipts"], row);
+    const episode = record(data.episode_texts, data.episode_numbers, ["turns", "violations", "receipts", "reviews"], row);
     episode.closing_message = spoken(episode.closing_message, episode.price);
     episode.violations = episode.violations.map(([kind, round, value]) => ({ kind: data.strings[kind], round, value }));
     episode.receipts = new Map(episode.receipts.map(([round, attempts]) => [round, attempts.map((texts) => {
       const [kind, verdict, repairs, problem, text] = texts.map((index) => data.strings[index]);
       return { kind, verdict, repairs, problem, text };
     })]));
+    episode.reviews = new Map(episode.reviews.map(([round, move, ...numbers]) => [round, {
+      move: data.strings[move], ...Object.fromEntries(data.review_numbers.map((name, index) => [name, numbers[index]])) }]));
     episode.turns = episode.turns.map((values) => {
       const turn = record(data.turn_texts, data.turn_numbers, ["belief"], values);
       return { ...turn, counterpart_message: spoken(turn.counterpart_message, turn.standing) };
@@ -228,6 +230,13 @@
     });
   }
 
+  // What the agent could have believed, what the oracle would have done, and what the move gave up against that.
+  function reviewOf(review) {
+    if (!review) return null;
+    const could = `Could believe: reservation ${num(review.r_mean)} [${num(review.r_low)}, ${num(review.r_high)}], a deal possible with ${num(100 * review.feasible_prob, 0)} %.`;
+    return element("p", { class: "review" }, `${could} The oracle ${review.move}. `, element("b", {}, `This move cost ${num(review.cost)}`), `, with the type known ${num(review.hindsight_cost)}.`);
+  }
+
   function actOf(turn) {
     if (!turn.decision) return "no usable reply";
     return turn.decision === "Offer" ? `offers ${num(turn.price)}` : turn.decision === "Accept" ? `accepts ${num(turn.standing)}` : "rejects and leaves";
@@ -238,6 +247,8 @@
       const body = element("div");
       if (turn.standing !== null) body.append(said("other", "Counterpart", num(turn.standing), turn.cue, turn.counterpart_message));
       body.append(said("own", "Agent", actOf(turn), beliefText(turn.belief), turn.message));
+      const review = reviewOf(episode.reviews.get(turn.round));
+      if (review) body.append(review);
       body.append(...replies(episode.receipts.get(turn.round) ?? []));
       for (const breach of episode.violations.filter((one) => one.round === turn.round)) body.append(element("p", { class: "breach" }, `Violation: ${words(breach.kind)}${breach.value === null ? "" : ` (${num(breach.value)})`}`));
       return element("li", {}, element("span", { "aria-label": `Round ${turn.round}` }, String(turn.round)), body);

@@ -112,7 +112,7 @@ def test_penalties_of_cues_and_inference_are_shown_for_each_agent_with_intervals
 def test_receipts_reach_the_viewer_cut_to_what_a_page_can_carry():
     payload = Encoder().payload([HIGH], 5)
     strings, episode = payload["strings"], payload["runs"][0]["episodes"][0]
-    (first, second), (long,), (lost,) = (attempts for _, attempts in episode[-1])
+    (first, second), (long,), (lost,) = (attempts for _, attempts in episode[-2])
     assert [strings[index] for index in first[:3]] == ["first", "illegal", ""]
     assert [strings[index] for index in second[:3]] == ["correction", "repaired", "fence_removed, prose_ignored"]
     assert strings[second[4]] == HOSTILE

@@ -38,7 +38,7 @@ def payload_of(run, limit=1000):
 
 
 def decoded(payload, row):
-    names = [*payload["episode_texts"], *payload["episode_numbers"], "turns", "violations", "receipts"]
+    names = [*payload["episode_texts"], *payload["episode_numbers"], "turns", "violations", "receipts", "reviews"]
     texts = len(payload["episode_texts"])
     return {
         name: payload["strings"][value] if index < texts else value

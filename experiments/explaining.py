@@ -1,0 +1,84 @@
+"""What the oracle adds to a report: decompositions read back, and its word on the worst negotiations of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.report import Waterfall
+from experiments.report.viewer import VIEWER_LIMIT, select_episodes
+from experiments.runs.folder import Run
+from terms.estimates import Estimate
+from terms.records import EpisodeRecord
+from terms.types import Decision
+
+if TYPE_CHECKING:
+    from oracle.explain import MoveReview
+    from oracle.interventions import Reference
+
+
+def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
+    """Read what ``terms decompose --out`` wrote; ``labels`` names the suites of the report by digest.
+
+    Raises
+    ------
+    ValueError
+        If the file is no decomposition, or is of episodes that no run of the report played.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        slices: dict[str, dict[str, Estimate]] = {}
+        for row in found["rows"]:
+            estimate = Estimate(row["estimate"], row["low"], row["high"], row["n"])
+            slices.setdefault(row["label"], {})[row["part"]] = estimate
+        digest, verdict = found["suite_digest"], found["diagnosis"]["fault"]
+        agent, reference = found["agent"], found["reference"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"decomposition={str(path)!r} is not what terms decompose --out writes: {error!r}") from error
+    if digest not in labels:
+        raise ValueError(f"decomposition={str(path)!r} is on {found['suite']}, whose episodes no run here has played")
+    words = "Nothing stands out to be mended." if verdict == "none" else f"To be mended first: {verdict}."
+    return Waterfall(agent, labels[digest], reference, slices, words)
+
+
+def worst_episodes(run: Run, num: int) -> list[EpisodeRecord]:
+    """Return the ``num`` scored episodes of the viewer with the most surplus lost."""
+    shown = select_episodes(run.records, VIEWER_LIMIT)
+    return [record for record in shown if not record.is_excluded][:num]
+
+
+def review_run(
+    run: Run, records: Sequence[EpisodeRecord], reference: Reference, tell: Callable[[], None] = lambda: None
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the oracle's word on every move of ``records``, by scenario; ``tell`` is called after each episode."""
+    from oracle.explain import explain
+
+    scenarios = {scenario.scenario_id: scenario for scenario in run.header.suite.build()}
+    reviews = {}
+    for record in records:
+        told = explain(scenarios[record.scenario_id], record, reference=reference)
+        reviews[record.scenario_id] = [_plain(move) for move in told.moves]
+        tell()
+    return reviews
+
+
+def _plain(move: MoveReview) -> dict[str, Any]:
+    low, high = move.exact["r_interval"]
+    return {
+        "round": move.round,
+        "reference": _words(move.reference_decision, move.reference_price),
+        "cost": move.cost,
+        "hindsight_cost": move.hindsight_cost,
+        "r_low": low,
+        "r_mean": move.exact["r_mean"],
+        "r_high": high,
+        "feasible_prob": move.exact["feasible_prob"],
+    }
+
+
+def _words(decision: Decision, price: float | None) -> str:
+    if decision is Decision.OFFER:
+        return f"would offer {price:.2f}"
+    return "would accept" if decision is Decision.ACCEPT else "would leave"
