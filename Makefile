@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: venv demo test local-model check bench notebooks clean
+.PHONY: venv demo test test-slow local-model check bench notebooks clean
 
 venv: $(READY)
 
@@ -18,7 +18,11 @@ demo: $(READY)
 	$(BIN)/python -m experiments.demo --out runs/demo
 
 test: $(VENV)/.local-model
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+# The long evidence: a thousand games, twenty kills, whole years in twenty worlds. Half an hour and more.
+test-slow: $(VENV)/.local-model
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 # A real small language model for the end-to-end tests and for `--agent local`.
 local-model: $(VENV)/.local-model
