@@ -1,14 +1,18 @@
-"""Pictures of a decomposition. Takes and returns an axis; matplotlib is imported only here, when a picture is drawn."""
+"""Pictures of beliefs, bounds and decompositions, each drawn on an axis. Only here matplotlib is used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from oracle.calibration import Calibration
+    from oracle.explain import Explanation
+    from oracle.tables import SuiteValue
 
 _STEPS = ("execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control")
 _LABELS = {
@@ -70,4 +74,61 @@ def plot_waterfall(
     ax.set_xticks(range(len(_STEPS) + 2), [*(_LABELS[part] for part in ("played", *_STEPS)), target], fontsize=9)
     ax.set_ylabel("mean utility (price units)")
     ax.set_title(title, fontsize=10)
+    return ax
+
+
+def plot_calibration(found: Calibration, ax: Axes, *, num_bins: int = 10) -> Axes:
+    """Draw the share of truths in each tenth of the posterior; calibrated is a flat row at the dashed line."""
+    shares = found.shares(num_bins)
+    for place, share in enumerate(shares):
+        middle = (place + 0.5) / num_bins
+        ax.bar(middle, share.estimate or 0.0, width=0.9 / num_bins, color=STANDARD_COLORS.shared)
+        if share.low is not None and share.high is not None:
+            ax.vlines(middle, share.low, share.high, color=STANDARD_COLORS.level, linewidth=1.2)
+    ax.axhline(1 / num_bins, color=STANDARD_COLORS.loss, linestyle="--", linewidth=1)
+    ax.set_xlabel("where the true reservation falls in the posterior")
+    ax.set_ylabel("share of observations")
+    return ax
+
+
+def plot_belief_path(told: Explanation, ax: Axes) -> Axes:
+    """Draw what could be believed of the counterpart's reservation by round, with 90 % of the mass, and the truth."""
+    rounds = [move.round for move in told.moves]
+    low, high = ([move.exact["r_interval"][end] for move in told.moves] for end in (0, 1))
+    ax.fill_between(rounds, low, high, color=STANDARD_COLORS.shared, alpha=0.4, label="90 % of the posterior")
+    ax.plot(rounds, [move.exact["r_mean"] for move in told.moves], color=STANDARD_COLORS.level, label="its mean")
+    prices = [(move.round, move.standing_price) for move in told.moves if move.standing_price is not None]
+    ax.plot(*zip(*prices, strict=True), "o", color=STANDARD_COLORS.gain, label="counterpart's price")
+    truth = told.counterpart["reservation_price"]
+    ax.axhline(truth, color=STANDARD_COLORS.loss, linestyle="--", label="true reservation")
+    ax.set_xlabel("round")
+    ax.set_ylabel("price")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_move_costs(told: Explanation, ax: Axes) -> Axes:
+    """Draw what each move gave up: in expectation, and with the type known."""
+    rounds = [move.round for move in told.moves]
+    ax.bar([number - 0.2 for number in rounds], [move.cost for move in told.moves], width=0.4, label="expected")
+    hindsight = [move.hindsight_cost for move in told.moves]
+    ax.bar([number + 0.2 for number in rounds], hindsight, width=0.4, label="with the type known")
+    ax.set_xlabel("round")
+    ax.set_ylabel("cost of the move (price units)")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_suite_values(rows: Sequence[SuiteValue], ax: Axes, *, kind: str = "family") -> Axes:
+    """Draw each slice's bounds of the honest optimum as a bar, and the reference's share as a dot."""
+    labels = list(dict.fromkeys(row.label for row in rows if row.slice == kind))
+    found = {(row.label, row.quantity): row for row in rows if row.slice == kind}
+    for place, label in enumerate(labels):
+        lower, upper, share = (found[label, name] for name in ("lower", "upper", "oracle_share"))
+        if lower.estimate is None or upper.estimate is None or share.estimate is None:
+            continue  # no deal is possible in this slice
+        ax.barh(place, upper.estimate - lower.estimate, left=lower.estimate, color=STANDARD_COLORS.shared, height=0.5)
+        ax.plot(share.estimate, place, "o", color=STANDARD_COLORS.level)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_xlabel("share of the mean zopa")
     return ax
