@@ -259,6 +259,17 @@ def test_e11_return_rate_composition():
     assert shipped_rate(priced_rate(blended, np.array([1.1]), PAPER), 1.30, PAPER)[0] == 0.95
 
 
+def test_negotiation_e11_defects_and_controllable_return():
+    """Example E11 of the published negotiation; its split has no speed part, ours does, with the same sum."""
+    assert blended_rate(np.array([0.05]), np.array([0.4]), PAPER)[0] == pytest.approx(0.19)  # .6 x .05 + .4 x .40
+    assert blended_rate(np.array([0.45]), np.array([1.0]), PAPER)[0] == pytest.approx(0.90)
+    blended = blended_rate(np.array([0.10]), np.array([0.0]), PAPER)
+    assert price_return_factor(np.array([1.15]), PAPER)[0] == pytest.approx(1.25)
+    priced = priced_rate(blended, np.array([1.15]), PAPER)
+    assert shipped_rate(priced, 0.75, PAPER)[0] == pytest.approx(0.075 + 0.01875 + 0)
+    assert [blended[0], (priced - blended)[0]] == pytest.approx([0.075 / 0.75, 0.01875 / 0.75])
+
+
 def test_e12_price_return_factor():
     ratios = [0.5, 0.9, 1.0, 1.1, 1.15, 1.3, 1.5, 1.8, 3.0]
     expected = [0.85, 0.925, 1.0, 1.1667, 1.25, 1.5, 1.78, 2.2, 2.2]

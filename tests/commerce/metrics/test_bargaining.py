@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from commerce.metrics.bargaining import anchor_regret, anchoring, bargaining_metrics, efficiency, price_paths
@@ -50,20 +52,30 @@ def test_nothing_is_undefined_not_zero():
 
 
 @pytest.mark.parametrize(
-    ("paths", "regret", "ratio", "z"),
+    ("paths", "events", "regret", "null", "ratio", "z"),
     [
-        ([[0.5, 0.3, 0.4]], 0.05, 0.5926, 0.607),
-        ([[0.5, 0.3, 0.4], [0.2, 0.6]], 0.166667, 1.3947, -0.622),
-        ([[0.1, 0.2, 0.3]], 0.15, 1.8154, None),
+        ([[0.5, 0.3, 0.4]], 2, 0.05, 0.084375, 0.5926, 0.607),
+        ([[0.5, 0.3, 0.4], [0.2, 0.6]], 3, 0.166667, 0.1195, 1.3947, -0.622),
+        ([[0.1, 0.2, 0.3]], 2, 0.15, 0.082625, 1.8154, None),
     ],
 )
-def test_published_anchoring_example(paths, regret, ratio, z):
+def test_published_anchoring_example(paths, events, regret, null, ratio, z):
     """Example E10: 400 shuffles from seed 20260101."""
     found = anchoring(paths)
+    assert {measure.n for measure in found.values()} == {events}
+    assert anchor_regret(paths) / found["anchor_ratio"].value == pytest.approx(null, abs=5e-7)
     assert anchor_regret(paths) == pytest.approx(regret, abs=5e-7)
     assert found["anchor_ratio"].value == pytest.approx(ratio, abs=5e-5)
     if z is not None:
         assert found["anchor_z"].value == pytest.approx(z, abs=5e-4)
+
+
+def test_the_exact_permutation_mean_of_e10():
+    """0.083333 over the six orders of 0.5, 0.3, 0.4, hence a ratio of 0.6, which 400 shuffles approach."""
+    orders = list(permutations([0.5, 0.3, 0.4]))
+    exact = sum(anchor_regret([order]) for order in orders) / len(orders)
+    assert exact == pytest.approx(0.083333, abs=5e-7)
+    assert anchor_regret([[0.5, 0.3, 0.4]]) / exact == pytest.approx(0.6)
 
 
 def test_price_paths_are_by_pair_in_order_of_the_deals_and_clipped():

@@ -83,6 +83,16 @@ def test_e6_a_counter_below_the_bid(terms, standing, bid, published, fair):
     assert last(terms, [bid], 2, standing, rules=FAIR) == fair
 
 
+def test_e6_the_rule_in_numbers():
+    """Targets 63.76 and 59.088 lie below the bids 64 and 61; a bid of 75 over a quote of 72 is declined 36 %."""
+    # 70 less 0.416 of the gap of 15 is 63.76
+    assert last(EXPRESSIVE, [6376], 2, 7000).price == 6376 + 351  # a target at the bid is raised as well
+    assert last(EXPRESSIVE, [6375], 2, 7000).price == 6376  # a target above the bid stands
+    assert last(EXPRESSIVE, [5908], 2, 6200).price == 5909
+    assert last(EXPRESSIVE, [5909], 2, 6200).price == 6200  # 59.09 + 3.51 is more than the last quote
+    assert accepts_below(CANDID, [7500], 2, 0.638779)
+
+
 def test_e7_a_price_fraud():
     assert talk(VIP, [7200, 7300]) == pytest.approx([7750.4, 7745.4], abs=2)
     assert accepts_below(VIP, [7200], 2, 0.331756)
