@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from commerce.refusals import RefusedError
 
@@ -154,7 +154,19 @@ class Chatbox(Arguments):
 
     uids: Annotated[list[Name], Field(min_length=1, max_length=20, description="e-mail addresses of suppliers")]
     content: Annotated[str, Field(max_length=MAX_TEXT, description="what you say; it moves no money")] = ""
-    actions: Annotated[list[NegotiationMove], Field(max_length=50)] = []
+    actions: Annotated[
+        list[NegotiationMove], Field(max_length=50, description="moves in order, at most one for each product")
+    ] = []
+
+    @field_validator("actions")
+    @classmethod
+    def _one_move_per_product(cls, actions: list[NegotiationMove]) -> list[NegotiationMove]:
+        first: dict[str, int] = {}
+        for place, move in enumerate(actions):
+            if move.sku_id is not None and first.setdefault(move.sku_id, place) != place:
+                places = f"items {first[move.sku_id]} and {place}"
+                raise ValueError(f"sku_id={move.sku_id!r} is in {places}; one move per product and message is allowed")
+        return actions
 
 
 class OperateMemory(Arguments):

@@ -7,6 +7,8 @@ import pytest
 from commerce.refusals import RefusedError
 from commerce.tools import TOOLS
 from commerce.tools.arguments import validate
+from commerce.year import Year
+from tests.commerce.builders import default_world
 
 PUBLISH = {"store_id": "store_001", "plan": [{"product_id": "p0", "quantity": 3, "retail_price": 9.5}]}
 
@@ -77,3 +79,19 @@ def test_incomplete_moves(move, says):
 def test_a_huge_value_is_cut_in_the_message():
     assert len(refusal("open_store", {"store_type": "x" * 5000, "store_name": "S"}).message) < 250
     assert len(refusal("publish_to_store", {**PUBLISH, "plan": 10**6000}).message) < 250
+
+
+def test_two_moves_for_one_product_are_refused_before_time_is_charged():
+    year = Year(default_world())
+    sku, email = year.setting.world.skus.sku_id[0], year.setting.world.suppliers[0].email
+    offer = {"action": "offer", "sku_id": sku, "price": 5.0, "quantity": 1}
+    other = offer | {"sku_id": year.setting.world.skus.sku_id[1]}
+    for second in (offer, offer | {"price": 6.0}, offer | {"action": "accept"}, {"action": "reject", "sku_id": sku}):
+        result = year.call("chatbox", {"uids": [email], "actions": [offer, other, second]})
+        assert (result.error.code, result.error.field) == ("invalid_arguments", "actions")
+        assert (
+            f"sku_id={sku!r} is in items 0 and 2; one move per product and message is allowed" in result.error.message
+        )
+        assert result.time["minutes_charged"] == 0
+    assert (year.state.minute, year.state.book["records"]) == (480, [])
+    assert year.call("chatbox", {"uids": [email], "actions": [offer, other]}).ok
