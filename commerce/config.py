@@ -114,6 +114,9 @@ class Rules(Frozen):
     commission_on_returns: Literal["kept", "reversed"] = "kept"
     kernel_types: Literal["by_personality", "drawn"] = "by_personality"
     fraud_price_scale: Literal["published", "as_honest"] = "published"
+    honest_floors: Literal["published", "as_fraudulent"] = Field(
+        "published", description="whether as many honest suppliers as fraudulent ones have the floor of a price fraud"
+    )
     counter_below_bid: Literal["raised", "take_bid"] = "raised"
     history_includes_current: bool = True
     round_limit: int | None = Field(None, ge=1, description="rounds of a negotiation; then no talk until the next day")
@@ -143,6 +146,7 @@ FAIR = Rules(
     commission_on_returns="reversed",
     kernel_types="drawn",
     fraud_price_scale="as_honest",
+    honest_floors="as_fraudulent",
     counter_below_bid="take_bid",
     history_includes_current=False,
     round_limit=10,

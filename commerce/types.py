@@ -218,6 +218,16 @@ class World:
         return {store_type.name: row for row, store_type in enumerate(self.store_types)}
 
     @cached_property
+    def frauds(self) -> tuple[Fraud, ...]:
+        """The fraud of each fraudulent supplier."""
+        return tuple(supplier.fraud for supplier in self.suppliers if supplier.fraud is not None)
+
+    @cached_property
+    def honest_personalities(self) -> tuple[Personality, ...]:
+        """The personality of each honest supplier."""
+        return tuple(supplier.personality for supplier in self.suppliers if supplier.is_honest)
+
+    @cached_property
     def suppliers_by_category(self) -> tuple[tuple[int, ...], ...]:
         """Supplier rows of each category."""
         rows: list[list[int]] = [[] for _ in self.categories]

@@ -13,6 +13,7 @@ from typing import Any
 
 from commerce.money import to_yuan
 from commerce.procurement.answer import Luck, answer_offer
+from commerce.procurement.dialogue import CLOSED, reply_text
 from commerce.procurement.pair import opening_quote, pair_terms
 from commerce.seam import Book, StoreDoor
 from commerce.streams import keyed_uniform
@@ -54,12 +55,12 @@ class SupplierDesk:
         replies = []
         for supplier in turn.suppliers:
             if self.is_retired(book, supplier):
-                replies.append(ChatReply(supplier, "We have closed for good."))
+                replies.append(ChatReply(supplier, CLOSED))
                 continue
             outcomes = [_act(store, book, supplier, action) for action in turn.actions]
             if any("order" in outcome or "fee_paid" in outcome for outcome in outcomes):
                 _count_success(store, book, supplier)
-            text = "Please see our answers." if outcomes else "Thank you for your message."
+            text = reply_text(store, supplier, outcomes, is_member=supplier in book["paid_fee"])
             replies.append(ChatReply(supplier, text, tuple(outcomes)))
         return replies
 
@@ -147,7 +148,10 @@ def _answer(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -
 
 def _order(store: StoreDoor, book: Book, record: Record, quantity: int, price: int) -> dict[str, Any]:
     who = store.world.suppliers[record["supplier"]]
-    if who.fraud is Fraud.VIP_FEE and record["supplier"] not in book["paid_fee"]:
+    is_payable = (
+        quantity * price <= store.bank_fen
+    )  # else an order nobody can pay would ask who wants a fee for nothing
+    if who.fraud is Fraud.VIP_FEE and is_payable and record["supplier"] not in book["paid_fee"]:
         record["extra"]["standing_fen"] = price
         fee = to_yuan(store.rules.vip_fee_fen)
         return _fault("members_only", f"orders need a one-time membership of {fee:.2f} yuan")
@@ -173,13 +177,16 @@ def _purchase(store: StoreDoor, record: Record, quantity: int, price: int) -> Pu
 
 
 def _take_fee(store: StoreDoor, book: Book, supplier: int) -> dict[str, Any]:
-    asks = store.world.suppliers[supplier].fraud is Fraud.VIP_FEE
-    if not asks or supplier in book["paid_fee"]:
-        return _fault("no_fee_due", "this supplier asks for no fee")
-    if refusal := store.pay_fee(supplier, store.rules.vip_fee_fen):
+    fee, bank = store.rules.vip_fee_fen, store.bank_fen
+    if fee > bank:  # said to everyone, else an empty bank would ask for nothing who takes a fee
+        message = f"the fee is {to_yuan(fee):.2f} yuan and the bank holds {to_yuan(bank):.2f}"
+        return _fault("insufficient_funds", message)
+    if store.world.suppliers[supplier].fraud is not Fraud.VIP_FEE or supplier in book["paid_fee"]:
+        return _fault("no_fee_due", "orders from this supplier need no fee")
+    if refusal := store.pay_fee(supplier, fee):
         return _fault(refusal.code, refusal.message)
     book["paid_fee"].append(supplier)
-    return {"decision": "Accept", "fee_paid": to_yuan(store.rules.vip_fee_fen)}
+    return {"decision": "Accept", "fee_paid": to_yuan(fee)}
 
 
 def _luck(store: StoreDoor, record: Mapping[str, Any], round_number: int) -> Luck:

@@ -5,12 +5,14 @@ With reference price ``v`` and the ratios of the category (opening ``w``, honest
 * ``by_personality``: opening ``I = w v``, honest floor ``c = f v``, urgency and stance constants of the personality or
   the fraud, as published.
 * ``drawn``: ``c = f v U(0.90, 1.10)``, ``I = c + (v - c) U(0.35, 0.65)``, urgency ``U(0.2, 0.8)``, stance from the
-  prior of the family; a fraudulent supplier has the family of a random personality. The list price then no longer
+  prior of the family; a fraudulent supplier has the family of a random honest one. The list price then no longer
   gives the floor away, and manners say nothing about honesty.
 
 The reservation is ``c`` for an honest supplier and ``max(c, min(m c, s v, I))`` for a fraudulent one, ``m = 1.5`` for
-frauds in the price and 1 for frauds in the goods. ``R = 1.5 I``, less the reservation for a fraudulent supplier on the
-published scale. The opening quote of a cycle is ``clip(I + 0.02 R z, reservation, 1.5 I)``. Prices are in fen.
+frauds in the price and 1 for frauds in the goods. With honest floors ``as_fraudulent`` an honest supplier in the guise
+of a price fraud has that same reservation, as its true floor ``c``: it is dear, not deceitful, and a price tells
+nothing about honesty. ``R = 1.5 I``, less the reservation for a fraudulent supplier on the published scale. The opening
+quote of a cycle is ``clip(I + 0.02 R z, reservation, 1.5 I)``. Prices are in fen.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from commerce.config import Rules
+from commerce.procurement.guise import guise, manners
 from commerce.streams import keyed_uniform
 from commerce.types import Category, Fraud, Personality, Supplier, World
 from terms import GameConfig
@@ -48,7 +51,7 @@ _MIN_SCALE_FEN = 100.0
 
 
 class PairTerms(NamedTuple):
-    """Hidden terms of one pair: ``opening`` is the expected opening quote, ``floor`` the honest floor."""
+    """Hidden terms of one pair: ``opening`` is the expected quote, ``floor`` what an honest supplier would go to."""
 
     opening: int
     floor: int
@@ -64,12 +67,15 @@ def pair_terms(world: World, rules: Rules, supplier: int, sku: int) -> PairTerms
     who, reference = world.suppliers[supplier], int(world.skus.reference_fen[sku])
     category = world.categories[who.category]
     if rules.kernel_types == "drawn":
-        opening, floor, family, urgency, stance = _drawn(world, who, sku)
+        opening, floor, family, urgency, stance = _drawn(world, supplier, sku)
     else:
         opening, floor = round(reference * category.wholesale_ratio), round(reference * category.floor_ratio)
         family, urgency, stance = _by_personality(who)
     opening, floor = max(1, opening), max(1, floor)
-    reservation = floor if who.fraud is None else _scam_floor(who.fraud, category, rules, (opening, floor, reference))
+    fraud = guise(world, supplier) if rules.honest_floors == "as_fraudulent" else who.fraud
+    reservation = floor if fraud is None else _scam_floor(fraud, category, rules, (opening, floor, reference))
+    if who.fraud is None:
+        floor = reservation
     scale = rules.opening_bound_factor * opening
     if who.fraud is not None and rules.fraud_price_scale == "published":
         scale -= reservation
@@ -82,19 +88,16 @@ def _by_personality(who: Supplier) -> tuple[Family, float, Stance]:
     return (Family.ADVERSARIAL, *_FRAUDS[who.fraud])
 
 
-def _drawn(world: World, who: Supplier, sku: int) -> tuple[int, int, Family, float, Stance]:
-    category, reference = world.categories[who.category], int(world.skus.reference_fen[sku])
+def _drawn(world: World, supplier: int, sku: int) -> tuple[int, int, Family, float, Stance]:
+    who, reference = world.suppliers[supplier], int(world.skus.reference_fen[sku])
+    category = world.categories[who.category]
     draws = [
         keyed_uniform(world.seed, "pair_terms", who.supplier_id, world.skus.sku_id[sku], index=index)
         for index in range(4)
     ]
     floor = min(reference, round(reference * category.floor_ratio * between(_FLOOR_SPREAD, draws[0])))
     opening = round(floor + (reference - floor) * between(_OPENING_SHARE, draws[1]))
-    personality = who.personality
-    if personality not in _FAMILIES:
-        uniform = keyed_uniform(world.seed, "manners", who.supplier_id)
-        personality = list(_FAMILIES)[int(uniform * len(_FAMILIES))]
-    family = _FAMILIES[personality][0]
+    family = _FAMILIES[manners(world, supplier)][0]
     low, middle, _ = GAME.families[family].stance_prior
     stance = list(Stance)[(draws[3] >= low) + (draws[3] >= low + middle)]
     return opening, floor, family, between(_URGENCY, draws[2]), stance

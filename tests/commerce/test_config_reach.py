@@ -35,7 +35,8 @@ CHANGES = {
     "return_lag": (1, 2), "lead_days": (1, 2), "short_delivery": (0.1, 0.2), "upfront_floor_factor": 1.1,
     "opening_bound_factor": 3.0, "return_wording": "from_numbers", "promotion_base": "reference_or_trailing",
     "response_bound": 0.95, "price_band": PriceBand(low=0.95, high=1.05), "commission_on_returns": "reversed",
-    "kernel_types": "drawn", "fraud_price_scale": "as_honest", "counter_below_bid": "take_bid",
+    "kernel_types": "drawn", "fraud_price_scale": "as_honest", "honest_floors": "as_fraudulent",
+    "counter_below_bid": "take_bid",
     "history_includes_current": False, "round_limit": 1, "calendar": "shifted",
 }  # fmt: skip
 NEEDS_ANOTHER = {"trailing_days": {"promotion_base": "reference_or_trailing"}}
