@@ -18,7 +18,7 @@ from experiments.runs.verify import verify_run
 from experiments.stats import PAIRED, Comparison, separation_table
 from experiments.stats import compare as compare_runs
 from experiments.validity import invalidity
-from experiments.years.run import HEADER as YEAR_HEADER
+from experiments.years.run import is_year
 from experiments.years.verify import verify_year
 
 if TYPE_CHECKING:
@@ -65,20 +65,32 @@ def compare(
 def report(
     runs: options.Runs,
     out_file: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("report.html"),
-    title: Annotated[str, typer.Option(help="Heading of the report.")] = "How these agents bargain",
+    title: Annotated[str | None, typer.Option(help="Heading of the report.")] = None,
     decomposition: Annotated[
         list[Path] | None, typer.Option(help="File of `decompose --out`; repeat for more.")
     ] = None,
     explain: Annotated[int, typer.Option(min=0, help="Let the oracle review the worst episodes of each run.")] = 0,
 ) -> None:
-    """Write one self-contained HTML report about the given runs."""
+    """Write one self-contained HTML report about the given runs, or about the given store years."""
     from experiments.reporting import report_on
 
+    if any(map(is_year, runs)):
+        if not all(map(is_year, runs)) or decomposition or explain:
+            raise ValueError("a report on years takes folders of years alone, no --decomposition and no --explain")
+        _report_years(runs, out_file, title or "How these merchants trade")
+        return
     loaded = [load_run(folder) for folder in runs]
     _note_gaps(loaded)
     reviews = _reviews(loaded, explain) if explain else None
-    path = report_on(loaded, out_file, title=title, decompositions=decomposition or (), reviews=reviews)
+    heading = title or "How these agents bargain"
+    path = report_on(loaded, out_file, title=heading, decompositions=decomposition or (), reviews=reviews)
     out(f"report: {path.resolve()}")
+
+
+def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:
+    from experiments.report.years import report_years
+
+    out(f"report: {report_years(folders, out_file, title=title).resolve()}")
 
 
 def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:
@@ -99,13 +111,12 @@ def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[st
 
 def verify(run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")]) -> None:
     """Replay a run or a year without any model or merchant and derive every number again."""
-    is_year = (run / YEAR_HEADER).exists()
-    findings = verify_year(run) if is_year else verify_run(run)
+    findings = verify_year(run) if is_year(run) else verify_run(run)
     for finding in findings:
         note(f"FAILED {finding}")
     if findings:
         raise typer.Exit(1)
-    if is_year:
+    if is_year(run):
         out("verified: every call of the year replayed, every number derived again")
         return
     loaded = load_run(run)

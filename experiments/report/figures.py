@@ -22,6 +22,10 @@ PALETTE = {
     "grid": "#010103",
     "ghost": "#010104",
     "accent": "#010105",
+    "s0": "#010106",
+    "s1": "#010107",
+    "s2": "#010108",
+    "s3": "#010109",
 }
 """CSS variable of the page -> placeholder colour for matplotlib; each placeholder is unlike any colour in use."""
 

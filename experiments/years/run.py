@@ -73,6 +73,11 @@ def read_calls(folder: Path) -> list[Entry]:
     return [entry_from_json(row) for row in read_journal(folder / CALLS).rows]
 
 
+def is_year(folder: Path) -> bool:
+    """Whether ``folder`` holds a year and not a run of episodes."""
+    return (folder / HEADER).exists()
+
+
 def read_spec(folder: Path) -> YearSpec:
     """Return what the year in ``folder`` is a year of."""
     rows = read_journal(folder / HEADER).rows

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from commerce.metrics.bargaining import AGREEMENT, OPEN, efficiency
 from commerce.metrics.fraud import evidence_days
 from commerce.money import to_yuan
-from commerce.replay import Entry, check_entry, result_digest
+from commerce.replay import DivergedError, Entry, check_entry, result_digest
 from commerce.tools.desk import clock
 from commerce.types import NegotiationRecord, World
 from commerce.year import Year
 from experiments.runs.folder import RunError
 from experiments.runs.journal import read_journal
-from experiments.years.run import CALLS, HEADER, RESULT, read_calls, read_spec, result_object
+from experiments.years.run import CALLS, RESULT, read_calls, read_spec, result_object
 from experiments.years.spec import YearSpec
 
 
@@ -103,11 +103,6 @@ class YearStory:
         return f"{self.spec.merchant}, world {self.spec.world_seed}, {self.spec.rules} rules"
 
 
-def is_year(folder: Path) -> bool:
-    """Whether ``folder`` holds a year and not a run of episodes."""
-    return (folder / HEADER).exists()
-
-
 def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
     folder = Path(folder)
@@ -115,7 +110,13 @@ def read_story(folder: str | Path) -> YearStory:
     if not (folder / RESULT).is_file() or read_journal(folder / CALLS).torn:
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
     year = Year(spec.build_world(), spec.build_rules())
-    calls = [_repeat(year, entry) for entry in read_calls(folder)]
+    try:
+        calls = [_repeat(year, entry) for entry in read_calls(folder)]
+    except DivergedError as error:
+        where = str(error).partition(":")[0]
+        raise RunError(
+            f"{folder}: {where} is answered differently; it was altered, or played by another version"
+        ) from None
     year.stop()
     return _story(spec, year, calls)
 

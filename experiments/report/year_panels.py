@@ -1,0 +1,104 @@
+"""The figures about years: one of each kind a year, with its text alternative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from experiments.report.figures import PALETTE, Margins, SvgSheet
+from experiments.year_plots import (
+    Colors,
+    plot_assets,
+    plot_cash,
+    plot_frauds,
+    plot_sales,
+    plot_stock_age,
+    plot_storage_bill,
+    plot_tools,
+)
+from experiments.years.story import YearStory
+
+COLORS = Colors(PALETTE["ink"], PALETTE["grid"], PALETTE["muted"], tuple(PALETTE[f"s{index}"] for index in range(4)))
+_OVER_TIME = Margins(58, 26, 10, 42)
+
+
+class Panel(NamedTuple):
+    """A kind of figure: its name, how it is drawn, its size and margins in CSS pixels, and what it says in words."""
+
+    name: str
+    plot: Callable[..., object]
+    size: tuple[int, int]
+    margins: Margins
+    describe: Callable[[YearStory], str]
+
+
+def year_figures(story: YearStory, sheet: SvgSheet) -> dict[str, str]:
+    """Draw every figure of a year; returns SVG by name."""
+    return {
+        panel.name: sheet.draw(
+            lambda ax, plot=panel.plot: plot(ax, story, colors=COLORS),  # type: ignore[misc]
+            size=panel.size,
+            margins=panel.margins,
+            label=f"{story.label}: {panel.describe(story)}.",
+        )
+        for panel in PANELS
+    }
+
+
+def _amounts(story: YearStory, *names: str) -> str:
+    """Return the first, the largest and the last daily sum of ``names`` in words."""
+    sums = [sum(row[name] for name in names) / 100 for row in story.days]
+    return f"{sums[0]:,.0f} yuan at first, {max(sums):,.0f} at most, {sums[-1]:,.0f} at last" if sums else "no day"
+
+
+def _cash_in_words(story: YearStory) -> str:
+    return "; ".join(f"{name} {_amounts(story, f'{name}_fen')}" for name in ("bank", "wallet", "escrow"))
+
+
+def _ages_in_words(story: YearStory) -> str:
+    ages = [row["stock_age_days"] for row in story.days if row["stock_age_days"] is not None]
+    return f"mean age of stock at most {max(ages):.0f} days, at last {ages[-1]:.0f}" if ages else "never any stock"
+
+
+def _sales_in_words(story: YearStory) -> str:
+    totals = {
+        label: sum(row["sales"].get(name, {}).get("revenue_fen", 0) for row in story.days) / 100
+        for name, label in story.stores.items()
+    }
+    return "revenue of the year: " + (
+        "; ".join(f"{label} {yuan:,.0f} yuan" for label, yuan in totals.items()) or "none"
+    )
+
+
+def _frauds_in_words(story: YearStory) -> str:
+    after = sum(row.paid for row in story.frauds if row.is_after_evidence)
+    total = sum(row.paid for row in story.frauds)
+    return f"{total:,.0f} yuan paid to fraudulent suppliers, {after:,.0f} of it after there was evidence"
+
+
+def _tools_in_words(story: YearStory) -> str:
+    calls = story.result["tools"]["calls"]
+    return "calls: " + (", ".join(f"{tool} {count:,}" for tool, count in calls.items()) or "none")
+
+
+PANELS = (
+    Panel(
+        "assets",
+        plot_assets,
+        (440, 240),
+        _OVER_TIME,
+        lambda story: "assets " + _amounts(story, "bank_fen", "wallet_fen", "escrow_fen"),
+    ),
+    Panel("cash", plot_cash, (440, 240), _OVER_TIME, _cash_in_words),
+    Panel("stock_age", plot_stock_age, (440, 210), _OVER_TIME, _ages_in_words),
+    Panel(
+        "storage_bill",
+        plot_storage_bill,
+        (440, 210),
+        _OVER_TIME,
+        lambda story: "storage bill a day " + _amounts(story, "storage_fen"),
+    ),
+    Panel("sales", plot_sales, (440, 250), _OVER_TIME, _sales_in_words),
+    Panel("frauds", plot_frauds, (440, 220), Margins(118, 40, 18, 30), _frauds_in_words),
+    Panel("tools", plot_tools, (440, 340), Margins(138, 40, 14, 30), _tools_in_words),
+)

@@ -1,0 +1,98 @@
+"""The report about store years: one self-contained HTML file like that about runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import terms
+from experiments.report.figures import SvgSheet
+from experiments.report.page import asset, content_policy, environment, format_number
+from experiments.report.viewer import to_script_json
+from experiments.report.year_journal import ANSWER_LIMIT, journal_payload, shown_journals
+from experiments.report.year_panels import year_figures
+from experiments.report.year_words import HEADLINE, METRICS
+from experiments.runs.files import write_atomically
+from experiments.years.story import YearStory, read_story
+from experiments.years.summary import summary_object
+from terms.estimates import Estimate
+
+MAX_FRAUD_ROWS = 200
+
+
+@dataclass(frozen=True)
+class YearGroup:
+    """Years that differ in their world or seed alone: one column of the table of metrics."""
+
+    label: str
+    metrics: Mapping[str, Estimate]
+    num_years: int
+
+
+def report_years(folders: Sequence[Path], path: Path, *, title: str) -> Path:
+    """Write the report about the years in ``folders`` to ``path``, whole or not at all, and return the path.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder of ``path`` does not exist.
+    ValueError
+        If a year is unfinished, is not what its journal says, or is given twice.
+    """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
+    write_atomically(path, build_year_report([read_story(folder) for folder in folders], title=title).encode())
+    return path
+
+
+def build_year_report(stories: Sequence[YearStory], *, title: str) -> str:
+    """Return the report as one HTML document; years that were given twice raise."""
+    for story in stories:
+        if sum(other.spec == story.spec for other in stories) > 1:
+            raise ValueError(f"runs has the year of {story.label} twice; name each year once")
+    sheet = SvgSheet()
+    figures = [year_figures(story, sheet) for story in stories]
+    css = asset("report.css", "year.css") + sheet.css()
+    script = asset("dom.js", "year.js")
+    journals = shown_journals(stories)
+    return (
+        environment(metric=_metric_number)
+        .get_template("year.html.j2")
+        .render(
+            title=title,
+            policy=content_policy(css, script),
+            css=css,
+            script=script,
+            groups=group_years(stories),
+            metrics=METRICS,
+            headline=HEADLINE,
+            years=list(zip(stories, figures, strict=True)),
+            max_fraud_rows=MAX_FRAUD_ROWS,
+            num_journals=len(journals),
+            answer_limit=ANSWER_LIMIT,
+            journal_json=to_script_json(journal_payload(journals)),
+            version=terms.__version__,
+        )
+    )
+
+
+def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
+    """Return the years by merchant, rules and length, each group with every metric over its years."""
+    parts: dict[str, list[YearStory]] = {}
+    for story in stories:
+        spec = story.spec
+        parts.setdefault(f"{spec.merchant}, {spec.rules} rules, {spec.num_days} days", []).append(story)
+    return [YearGroup(label, _metrics(part), len(part)) for label, part in parts.items()]
+
+
+def _metrics(stories: Sequence[YearStory]) -> dict[str, Estimate]:
+    summary = summary_object([story.result for story in stories])
+    return {name: Estimate(**entry) for name, entry in summary.items() if name != "years"}
+
+
+def _metric_number(value: float) -> str:
+    """Write amounts without decimals and shares with three."""
+    digits: Any = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 3
+    return format_number(value, digits)

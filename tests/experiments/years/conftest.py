@@ -1,0 +1,30 @@
+"""Years that several test modules read, played once."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.years.run import run_year
+from experiments.years.spec import YearSpec
+from experiments.years.story import YearStory, read_story
+from tests.experiments.report.cases import HOSTILE
+
+
+def hostile_merchant(call) -> None:
+    """Send markup wherever text may go, then wait."""
+    call("open_store", {"store_type": "beauty", "store_name": HOSTILE[:60]})
+    call("operate_memory", {"action": "add", "title": "x", "content": HOSTILE})
+    call(HOSTILE, {"x": HOSTILE})
+    while not call("wait_for_next_day", {}).is_over:
+        pass
+
+
+@pytest.fixture(scope="session")
+def stories(tmp_path_factory) -> tuple[YearStory, ...]:
+    """Return two worlds of one merchant, an idle year, and one full of hostile text."""
+    folder = tmp_path_factory.mktemp("stories")
+    specs = [YearSpec(merchant="privileged", world_seed=seed, rules="fair", num_days=45) for seed in (1, 2)]
+    specs += [YearSpec(merchant="idle", num_days=5), YearSpec(merchant=HOSTILE, num_days=3)]
+    for index, spec in enumerate(specs):
+        run_year(folder / str(index), spec, hostile_merchant if spec.merchant == HOSTILE else None)
+    return tuple(read_story(folder / str(index)) for index in range(len(specs)))
