@@ -13,6 +13,10 @@ import shutil
 import socket
 from pathlib import Path
 
+# Before numpy loads: its threads spin on matrices as small as ours and made two fits a hundred times slower when the
+# machine had other work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 
