@@ -1,6 +1,6 @@
 """Random tool calls, well formed and malformed, in years that never stop being consistent.
 
-``python -m tests.commerce.fuzzing 1000000`` runs the long version.
+``python -m tests.commerce.fuzzing 1000000`` runs the long version, in parts with a seed each that are told as they end.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ STRANGE: tuple[Any, ...] = (
     "x" * 300, "\u0665", [], {}, [[]], ["a"], {"a": 1}, "store_001; drop", "'", "\x00",
 )  # fmt: skip
 NUM_SKUS = 60
+PART = 100_000
 
 
 class Fuzzer:
@@ -180,6 +181,11 @@ def run_calls(num_calls: int, seed: int) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    start = time.process_time()
-    found = run_calls(int(sys.argv[1]), seed=int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    sys.stdout.write(f"{found}, {time.process_time() - start:.0f} s of processor time\n")
+    total, first_seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    for number, start in enumerate(range(0, total, PART)):
+        began = time.process_time()
+        found = run_calls(min(PART, total - start), seed=first_seed + number)
+        sys.stdout.write(
+            f"seed {first_seed + number}: {found}, {time.process_time() - began:.0f} s of processor time\n"
+        )
+        sys.stdout.flush()
