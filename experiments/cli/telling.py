@@ -111,12 +111,12 @@ def _verdict(told: Explanation, record: EpisodeRecord) -> list[str]:
 def train_oracle(
     family: Annotated[list[str] | None, typer.Option(help="Only this family; repeat for more.")] = None,
     prior: Annotated[list[str] | None, typer.Option(help="Only overlap, urgency_shift or unknown.")] = None,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Fit anew and write the files to this folder.")] = None,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Also fit anew, into this folder, and compare.")] = None,
     n_per_cell: Annotated[int, typer.Option(min=1, help="Fresh episodes a cell to check the values on.")] = 25,
     seed: Annotated[int, typer.Option(min=0, help="Seed of these episodes.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check the oracle's fitted values by playing fresh episodes with them; with --out, fit them again first."""
+    """Check the shipped fitted values by playing fresh episodes with them; with --out, fit them again and compare."""
     from oracle.shipped import Check, retrain, standard_names, verify
 
     families, priors = family or list(Family), prior or list(dict.fromkeys(name for _, name in standard_names()))
@@ -130,7 +130,8 @@ def train_oracle(
         out_dir.mkdir(parents=True, exist_ok=True)
         with count_bar(len(names), "fitting") as progress:
             for done, name in enumerate(names, start=1):
-                retrain([name], out_dir, note)
+                (path,) = retrain([name], out_dir, note)
+                note(f"largest difference to the shipped file: {_difference_to_shipped(path)}")
                 progress(done, len(names))
     checks: list[Check] = []
     with count_bar(len(names), "checking") as progress:
@@ -149,3 +150,25 @@ def train_oracle(
     ]  # fmt: skip
     headings = ("values", "U / E[zopa]", "SE+", "residual, % of R", "n")
     print_table(text_table("what the fitted values earn on fresh episodes, with standard errors", headings, rows))
+
+
+def _difference_to_shipped(path: Path) -> str:
+    from importlib import resources
+
+    import numpy as np
+
+    shipped = resources.files("oracle") / "data" / path.name
+    if not shipped.is_file():
+        return "none is shipped"
+    new, old = (_arrays(data) for data in (path.read_bytes(), shipped.read_bytes()))
+    names = [name for name in new if name not in ("key", "seconds")]  # how long it took is no part of the result
+    return f"{max(float(np.nanmax(np.abs(new[name] - old[name]))) for name in names):.3g}"
+
+
+def _arrays(data: bytes) -> dict[str, Any]:
+    import io
+
+    import numpy as np
+
+    with np.load(io.BytesIO(data.partition(b"\n")[2]), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}

@@ -1,17 +1,20 @@
 """The oracle from the command line: what a suite is worth, where an agent loses, one talk explained."""
 
+import io
 import json
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from experiments.cli import answers, telling
 from experiments.runs.folder import PARQUET, SUMMARY, load_run
 from experiments.runs.runner import run_suite
+from oracle.cache import to_bytes
 from oracle.interventions import Reference
 from oracle.prior import Grid
 from terms.agents import build_scripted
-from tests.experiments.folders import TINY
+from tests.experiments.folders import REPOSITORY, TINY
 
 SMALL = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
 COARSE = Reference(grid=Grid(2.0, 5))
@@ -127,3 +130,14 @@ class TestReferenceRun:
         ask("diagnose", "--agent", "patient", *SMALL, "--out", tmp_path / "own")
         weak = ask("diagnose", "--agent", "linear", *SMALL, "--reference-run", tmp_path / "own")
         assert (weak.exit_code, "allowed are bayes" in weak.stderr) == (2, True)
+
+
+def test_a_fitted_file_is_compared_with_the_shipped_one(tmp_path):
+    shipped = next((REPOSITORY / "oracle" / "data").glob("*.npz"))
+    with np.load(io.BytesIO(shipped.read_bytes().partition(b"\n")[2])) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    key = str(arrays.pop("key"))
+    arrays["b3"] = arrays["b3"] + np.float32(0.25)
+    (tmp_path / shipped.name).write_bytes(to_bytes(key, arrays))
+    assert telling._difference_to_shipped(shipped) == "0"
+    assert float(telling._difference_to_shipped(tmp_path / shipped.name)) == pytest.approx(0.25, abs=1e-5)
