@@ -78,18 +78,25 @@ class Columns:
         return np.array([_opening_anchor(e) for e in self.episodes], dtype=float)
 
     @cached_property
-    def belief_sums(self) -> dict[str, tuple[Floats, Floats]]:
-        """Sum of each belief error over the rounds of an episode that stated it, and the number of those rounds.
+    def belief_grids(self) -> dict[str, Floats]:
+        """Each belief error by round and episode, shape (horizon, episodes); nan where it was not stated."""
+        shape = (max((episode.horizon for episode in self.episodes), default=0), len(self.episodes))
+        grids = {part: np.full(shape, np.nan) for part in BELIEF_PARTS}
+        for column, episode in enumerate(self.episodes):
+            for turn in episode.turns:
+                if turn.belief is not None:
+                    for part, error in belief_errors(turn.belief, episode).items():
+                        grids[part][turn.round - 1, column] = error
+        return grids
+
+    def belief_sums(self, part: str) -> tuple[Floats, Floats]:
+        """Return the sum of a belief error over the rounds of an episode that stated it, and how many those were.
 
         Published values pool rounds, so a long talk weighs more than a short one.
         """
-        sums = {part: np.zeros((2, len(self.episodes))) for part in BELIEF_PARTS}
-        for column, episode in enumerate(self.episodes):
-            for turn in episode.turns:
-                errors = {} if turn.belief is None else belief_errors(turn.belief, episode)
-                for part, error in errors.items():
-                    sums[part][:, column] += (error, 1.0)
-        return {part: (total[0], total[1]) for part, total in sums.items()}
+        grid = self.belief_grids[part]
+        stated = ~np.isnan(grid)
+        return np.where(stated, grid, 0.0).sum(axis=0), stated.sum(axis=0).astype(float)
 
     def terminated(self, *kinds: Termination) -> Floats:
         """1 where the episode ended in one of ``kinds``."""

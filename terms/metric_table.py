@@ -74,7 +74,7 @@ class BeliefError(NamedTuple):
 
     def parts(self, columns: Columns) -> tuple[Floats, Floats]:
         """Return the sum of errors and the number of rounds of every episode, shape (episodes,) each."""
-        return columns.belief_sums[self.name]
+        return columns.belief_sums(self.name)
 
     def compute(self, columns: Columns) -> Estimate:
         """Estimate the metric; undefined when no round stated this part of a belief."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from terms.columns import BELIEF_PARTS, Columns, anchor_share, belief_errors
+from terms.columns import Columns, anchor_share
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
 from terms.metric_table import METRIC_BY_NAME, METRICS
 from terms.records import EpisodeRecord
 from terms.suites import NUM_BINS
-from terms.types import Decision, Family, Opener, Regime, Role, Turn
+from terms.types import Decision, Family, Opener, Regime, Role
 
 __all__ = [
     "METRICS",
@@ -108,6 +109,7 @@ def summarize(episodes: Sequence[EpisodeRecord], reference: Sequence[EpisodeReco
                 groups.setdefault(label, []).append(episode)
         return {label: compute_metrics(groups[label], by_scenario) for label in order if label in groups}
 
+    columns = Columns.of(episodes)
     bins = [f"bin_{index}" for index in range(NUM_BINS)]
     return Summary(
         overall=compute_metrics(episodes, by_scenario),
@@ -116,7 +118,7 @@ def summarize(episodes: Sequence[EpisodeRecord], reference: Sequence[EpisodeReco
         roles=sliced(Role, lambda e: e.agent_role.value),
         openers=sliced(Opener, lambda e: e.opener.value),
         difficulty=sliced(bins, lambda e: None if e.difficulty_bin is None else f"bin_{e.difficulty_bin}"),
-        by_round={part: belief_error_by_round(episodes, part) for part in BELIEF_PARTS},
+        by_round={part: _by_round(grid, columns) for part, grid in columns.belief_grids.items()},
         num_episodes=len(episodes),
         num_excluded=sum(episode.is_excluded for episode in episodes),
     )
@@ -127,37 +129,26 @@ def belief_error_by_round(episodes: Sequence[EpisodeRecord], part: str = "be_typ
 
     ``part`` is one of ``be_type``, ``be_r``, ``be_kappa``, ``brier_eta`` and ``stance_acc``.
     """
-
-    def error(episode: EpisodeRecord, turn: Turn) -> float | None:
-        return None if turn.belief is None else belief_errors(turn.belief, episode).get(part)
-
-    return _by_round(episodes, error)
+    columns = Columns.of(episodes)
+    return _by_round(columns.belief_grids[part], columns)
 
 
 def concession_curve(episodes: Sequence[EpisodeRecord]) -> list[Estimate]:
     """Return by round the mean distance of the own offer from the own reservation, as a share of R."""
-
-    def remaining(episode: EpisodeRecord, turn: Turn) -> float | None:
-        if turn.decision is not Decision.OFFER or turn.price is None:
-            return None
-        return anchor_share(episode, turn.price)
-
-    return _by_round(episodes, remaining)
-
-
-def _by_round(
-    episodes: Sequence[EpisodeRecord], value: Callable[[EpisodeRecord, Turn], float | None]
-) -> list[Estimate]:
     columns = Columns.of(episodes)
     horizon = max((episode.horizon for episode in columns.episodes), default=0)
-    table = np.full((horizon, len(columns.episodes)), np.nan)
+    grid = np.full((horizon, len(columns.episodes)), np.nan)
     for column, episode in enumerate(columns.episodes):
         for turn in episode.turns:
-            found = value(episode, turn)
-            if found is not None:
-                table[turn.round - 1, column] = found
-    stated = ~np.isnan(table)
+            if turn.decision is Decision.OFFER and turn.price is not None:
+                grid[turn.round - 1, column] = anchor_share(episode, turn.price)
+    return _by_round(grid, columns)
+
+
+def _by_round(grid: NDArray[np.float64], columns: Columns) -> list[Estimate]:
+    """Return the mean of each row of ``grid``, shape (horizon, episodes), over the episodes where it is not nan."""
+    stated = ~np.isnan(grid)
     return [
         estimate_ratios([Ratio(np.where(known, row, 0.0), known.astype(float))], columns.clusters)
-        for row, known in zip(table, stated, strict=True)
+        for row, known in zip(grid, stated, strict=True)
     ]
