@@ -14,6 +14,7 @@ def test_random_calls():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_many_random_calls(seed):
-    assert run_calls(100_000, seed=100 + seed)["calls"] == 100_000
+    """A tenth of the million that ``python -m tests.commerce.fuzzing 1000000`` makes."""
+    assert run_calls(20_000, seed=100 + seed)["calls"] == 20_000

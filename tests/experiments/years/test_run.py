@@ -76,8 +76,8 @@ def test_a_killed_year_is_finished_to_the_same_bytes(whole, tmp_path):
 @pytest.mark.timeout(1200)
 def test_fifty_kills(tmp_path):
     rng = random.Random(0)
-    run_year(tmp_path / "whole", SPEC.model_copy(update={"num_days": 365}))
-    kill_and_finish(tmp_path / "killed", 365, [rng.uniform(0.3, 4.0) for _ in range(50)])
+    run_year(tmp_path / "whole", SPEC.model_copy(update={"num_days": 180}))
+    kill_and_finish(tmp_path / "killed", 180, [rng.uniform(0.3, 2.5) for _ in range(50)])
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
