@@ -20,7 +20,7 @@ demo: $(READY)
 test: $(VENV)/.local-model
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-# The long evidence: a thousand games, twenty kills, whole years in twenty worlds. Half an hour and more.
+# The long evidence: a thousand games, twenty kills, whole years in twenty worlds.
 test-slow: $(VENV)/.local-model
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
