@@ -15,12 +15,16 @@ from terms.estimates import Estimate, estimate_share
 MAX_UNUSABLE_SHARE = 0.05
 
 
-def unusable_share(records: Sequence[EpisodeRecord]) -> Estimate:
-    """Return the share of trials that a reply without a move, or the provider, ended."""
+def share_of_trials(records: Sequence[EpisodeRecord], hits: Sequence[bool]) -> Estimate:
+    """Return a share of trials, provider failures included, so not through ``Columns``, which leaves them out."""
     names = np.array([record.scenario_id for record in records], dtype=str)
     clusters = np.unique(names, return_inverse=True)[1].astype(np.intp)
-    hits = np.array([record.fault is not None for record in records], dtype=float)
-    return estimate_share(hits, np.ones(len(records)), clusters)
+    return estimate_share(np.array(hits, dtype=float), np.ones(len(records)), clusters)
+
+
+def unusable_share(records: Sequence[EpisodeRecord]) -> Estimate:
+    """Return the share of trials that a reply without a move, or the provider, ended."""
+    return share_of_trials(records, [record.fault is not None for record in records])
 
 
 def invalidity(records: Sequence[EpisodeRecord], max_share: float = MAX_UNUSABLE_SHARE) -> str | None:

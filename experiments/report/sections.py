@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from experiments.report.model import ReportRun, SuiteComparison
-from experiments.validity import invalidity, unusable_share
-from terms.estimates import UNDEFINED, Estimate, estimate_share
+from experiments.validity import invalidity, share_of_trials, unusable_share
+from terms.estimates import UNDEFINED, Estimate
 from terms.fingerprints import Fingerprint, fingerprint
 from terms.metrics import Summary, belief_error_by_round, summarize
-from terms.records import EpisodeRecord
 from terms.suites import NUM_BINS
 from terms.types import Family, ReplyFault, Termination
 
@@ -113,23 +110,16 @@ class RunView:
     def terminations(self, *, feasible: bool) -> list[tuple[Termination, Estimate]]:
         """Share of each ending among the feasible or infeasible trials, excluded ones shown as their own part."""
         chosen = [episode for episode in self.run.episodes if episode.is_feasible is feasible]
-        return [(kind, _share_of(chosen, [e.termination is kind for e in chosen])) for kind in TERMINATIONS]
+        return [(kind, share_of_trials(chosen, [e.termination is kind for e in chosen])) for kind in TERMINATIONS]
 
 
 def _slice(groups: Mapping[str, Mapping[str, Estimate]], label: str, metric: str) -> Estimate:
     return groups[label][metric] if label in groups else UNDEFINED
 
 
-def _share_of(episodes: Sequence[EpisodeRecord], hits: Sequence[bool]) -> Estimate:
-    """Return a share of trials, provider failures included, so not through ``Columns``, which leaves them out."""
-    names = np.array([episode.scenario_id for episode in episodes], dtype=str)
-    clusters = np.unique(names, return_inverse=True)[1]
-    return estimate_share(np.array(hits, dtype=float), np.ones(len(episodes)), clusters)
-
-
 def _gate(run: ReportRun, max_share: float) -> Gate:
     episodes = run.episodes
-    rates = {fault.value: _share_of(episodes, [e.fault is fault for e in episodes]) for fault in ReplyFault}
+    rates = {fault.value: share_of_trials(episodes, [e.fault is fault for e in episodes]) for fault in ReplyFault}
     unusable = unusable_share(episodes)
     blank = sum(run.model.replies[name].estimate or 0.0 for name in BLANK) if run.model else 0.0
     problem = invalidity(episodes, max_share) or ""

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from experiments.runs.journal import strict_dumps
 from terms import GameConfig, Scenario, __version__, catalog_suite, fresh_suite, load_catalog, published_suite
-from terms.catalog import DroppedRow
+from terms.catalog import Catalog, DroppedRow
 from terms.cells import DEFAULT_REGIMES, choose
 from terms.config import Frozen
 from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
@@ -98,7 +98,7 @@ class SuiteSpec(Frozen):
             return (PUBLISHED_FLAW,)
         if self.path is None:
             return ()
-        catalog = load_catalog(self.path)
+        catalog = _catalog(self.path, _stamp(self.path))
         used = f"{catalog.num_read} rows read, {len(catalog.products)} used"
         dropped = ", ".join(f"{count} x {reason}" for reason, count in catalog.dropped_by_reason.items())
         return (f"catalogue: {used}, dropped: {dropped or 'none'}",)
@@ -106,7 +106,7 @@ class SuiteSpec(Frozen):
     @property
     def dropped_rows(self) -> tuple[DroppedRow, ...]:
         """Rows of the catalogue that could not be used, each with its reason; none for a synthetic suite."""
-        return load_catalog(self.path).dropped if self.path else ()
+        return _catalog(self.path, _stamp(self.path)).dropped if self.path else ()
 
     def build(self) -> tuple[Scenario, ...]:
         """Return the episodes; built once per process, and again when the catalogue's files change."""
@@ -121,7 +121,7 @@ class SuiteSpec(Frozen):
 
     def data_digest(self) -> str | None:
         """Return a hash of the catalogue's files, ``None`` for a synthetic suite."""
-        return load_catalog(self.path).digest if self.path else None
+        return _catalog(self.path, _stamp(self.path)).digest if self.path else None
 
 
 def _without_config(scenario: Scenario) -> dict[str, Any]:
@@ -140,6 +140,12 @@ def _stamp(path: str | None) -> tuple[tuple[str, int, int], ...]:
         return ()
     files = sorted(Path(path).iterdir()) if Path(path).is_dir() else [Path(path)]
     return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.exists())
+
+
+@lru_cache(maxsize=8)
+def _catalog(path: str, stamp: tuple[tuple[str, int, int], ...]) -> Catalog:
+    """Read a catalogue once for all that is asked of it; ``stamp`` makes a changed one be read again."""
+    return load_catalog(path)
 
 
 @lru_cache(maxsize=8)
