@@ -1,4 +1,4 @@
-"""What the oracle adds to a report: decompositions read back, and its word on the worst negotiations of a run."""
+"""What the oracle adds to a report: decompositions, its word on the worst negotiations, what could be believed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.report import Waterfall
+import numpy as np
+
+from experiments.report import BeliefFacts, PosteriorCheck, Waterfall
 from experiments.report.viewer import VIEWER_LIMIT, select_episodes
 from experiments.runs.folder import Run
 from terms.estimates import Estimate
 from terms.records import EpisodeRecord
 from terms.types import Decision
 
+SPREAD_SEED = 0
+
 if TYPE_CHECKING:
+    from oracle.belief_errors import BeliefErrors, Trace
+    from oracle.calibration import Calibration
     from oracle.explain import MoveReview
     from oracle.interventions import Reference
 
@@ -62,6 +68,37 @@ def review_run(
         reviews[record.scenario_id] = [_plain(move) for move in told.moves]
         tell()
     return reviews
+
+
+def follow_run(run: Run, tell: Callable[[], None] = lambda: None) -> Trace:
+    """Follow the exact posterior along a run's scored episodes; ``tell`` is called after each.
+
+    Raises
+    ------
+    ValueError
+        If the suite is data-grounded, which the exact posterior does not cover, or no episode is scored.
+    """
+    from oracle.belief_errors import trace_beliefs
+
+    return trace_beliefs(run.header.suite.build(), run.records, rng=np.random.default_rng(SPREAD_SEED), tell=tell)
+
+
+def belief_facts(errors: BeliefErrors) -> BeliefFacts | None:
+    """Return what the report shows of stated beliefs; ``None`` if no full belief was stated."""
+    from oracle.belief_errors import PARTS
+
+    overall = {part: errors.overall(part)._asdict() for part in PARTS}
+    if overall["be_type"]["stated"].estimate is None:
+        return None
+    return BeliefFacts(overall, {part: errors.curves(part)._asdict() for part in PARTS})
+
+
+def posterior_check(suite: str, calibrations: Sequence[Calibration]) -> PosteriorCheck:
+    """Return whether the posterior was calibrated on all runs of one suite, the same scenario's runs as one cluster."""
+    from oracle.calibration import Calibration
+
+    pooled = Calibration.pooled(calibrations)
+    return PosteriorCheck(suite, pooled.shares(), pooled.frequencies(), len(pooled.transform))
 
 
 def _plain(move: MoveReview) -> dict[str, Any]:

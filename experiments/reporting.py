@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.explaining import read_waterfall
+from experiments.explaining import belief_facts, posterior_check, read_waterfall
 from experiments.models.calls import read_calls
 from experiments.models.costing import call_facts, cost_per_episode, reply_rates
 from experiments.models.seat import CALLS
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
 from experiments.runs.folder import Run
 from experiments.stats import Difference, compare
+
+if TYPE_CHECKING:
+    from oracle.belief_errors import Trace
 
 BOOTSTRAP_SEED = 0
 
@@ -24,7 +27,13 @@ Reviews = Mapping[Path, Mapping[str, Sequence[Mapping[str, Any]]]]
 
 
 def report_on(
-    runs: Sequence[Run], path: Path, *, title: str, decompositions: Sequence[Path] = (), reviews: Reviews | None = None
+    runs: Sequence[Run],
+    path: Path,
+    *,
+    title: str,
+    decompositions: Sequence[Path] = (),
+    reviews: Reviews | None = None,
+    traces: Mapping[Path, Trace] | None = None,
 ) -> Path:
     """Write the report about ``runs`` to ``path`` and return it; an agent played twice on one suite raises.
 
@@ -34,6 +43,8 @@ def report_on(
         Files that ``terms decompose --out`` wrote on the suites of the runs.
     reviews
         By run folder, what :func:`experiments.explaining.review_run` found.
+    traces
+        By run folder, what :func:`experiments.explaining.follow_run` found.
     """
     labels = suite_labels(runs)
     shown = [(run.header.agent, labels[run.header.suite_digest]) for run in runs]
@@ -44,12 +55,19 @@ def report_on(
     for run in runs:
         by_suite.setdefault(labels[run.header.suite_digest], []).append(run)
     comparisons = [suite_comparison(label, group) for label, group in by_suite.items() if len(group) > 1]
+    found = traces or {}
     report_runs = [
-        replace(report_run(run, labels[run.header.suite_digest]), reviews=(reviews or {}).get(run.folder, {}))
+        replace(
+            report_run(run, labels[run.header.suite_digest]),
+            reviews=(reviews or {}).get(run.folder, {}),
+            beliefs=belief_facts(found[run.folder].errors) if run.folder in found else None,
+        )
         for run in runs
     ]
     waterfalls = [read_waterfall(file, labels) for file in decompositions]
-    write_report(path, report_runs, title=title, comparisons=comparisons, waterfalls=waterfalls)
+    followed = {label: [found[run.folder] for run in group if run.folder in found] for label, group in by_suite.items()}
+    checks = [posterior_check(label, [t.calibration for t in group]) for label, group in followed.items() if group]
+    write_report(path, report_runs, title=title, comparisons=comparisons, waterfalls=waterfalls, checks=checks)
     return path
 
 

@@ -28,7 +28,7 @@ from oracle.calibration import calibrate
 from oracle.explain import explain
 from oracle.honest import fitted_reference
 from oracle.interventions import Reference, told_regime_and_family
-from oracle.plotting import plot_belief_path, plot_calibration, plot_move_costs, plot_suite_values
+from oracle.plotting import plot_belief_path, plot_calibration, plot_frequencies, plot_move_costs, plot_suite_values
 from oracle.tables import suite_values
 
 FAST = bool(os.environ.get("TERMS_FAST"))
@@ -66,12 +66,21 @@ suite = terms.fresh_suite(seed=12, regimes=["overlap"], n_per_cell=2 if FAST els
 patient = terms.agents.build_scripted("patient")
 found = calibrate(suite, patient, reference=Reference(), rng=np.random.default_rng(0))
 figure, ax = plt.subplots(figsize=(7, 3.5))
-plot_calibration(found, ax)
+plot_calibration(found.shares(), ax)
 plt.show()
 
 # %% [markdown]
 # How to read it: bars near the dashed line. Lines are 95 % intervals, clustered by episode, as the rounds of one talk
 # share one truth.
+
+# %%
+figure, ax = plt.subplots(figsize=(5, 3.5))
+plot_frequencies(found.frequencies(), ax)
+plt.show()
+
+# %% [markdown]
+# How to read it: among moments where a stance had 30 %, it was the true one in 30 %. `terms report --beliefs` draws
+# both for recorded runs, and every stated belief beside the exact one.
 
 # %% [markdown]
 # ## What the oracle would have done

@@ -20,9 +20,9 @@ from oracle.beliefs import tilt
 from oracle.clairvoyant import assess_actions, revealed_type
 from oracle.interventions import Reference, is_execution_fault
 from oracle.posterior import Posterior
+from oracle.retrace import retrace
 from oracle.valuation import Valuer
 from terms.game import Game
-from terms.protocol import coerce_action
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Cue, Decision, Observation, Offer, Reject, Turn, Unusable
@@ -103,27 +103,14 @@ def explain(
     ValueError
         If the record is not of this scenario, or its moves do not lead to what it says.
     """
-    if record.scenario_id != scenario.scenario_id:
-        raise ValueError(f"record is of {record.scenario_id!r}, not of {scenario.scenario_id!r}")
     honest = reference or Reference()
-    tracker, plan, valuer = honest.tracker(scenario), honest.plan(scenario), honest.valuer(honest.knowledge(scenario))
-    game = Game(scenario)
+    plan, valuer = honest.plan(scenario), honest.valuer(honest.knowledge(scenario))
     moves: list[MoveReview] = []
-    for turn in record.turns:
-        observation = game.observe()
-        if observation.round != turn.round or observation.standing_price != turn.counterpart_price:
-            raise ValueError(
-                f"round {turn.round} of the record does not follow from its moves; is the config the same?"
-            )
-        exact = tracker.see(observation)
-        action = _action_of(turn, record)
+    for observation, turn, action, exact in retrace(scenario, record, honest):
         if not record.is_excluded or turn is not record.turns[-1]:  # a provider's failure is no move to review
             on_stated = None if turn.belief is None else plan(tilt(exact, turn.belief), observation)
             choices = (action, plan(exact, observation), on_stated)
             moves.append(_review(scenario, observation, turn, exact, choices, valuer))
-        game.step(action)
-    if game.termination is not record.termination:
-        raise ValueError(f"the moves end with {game.termination}, the record says {record.termination}")
     return _summarise(scenario, record, tuple(moves))
 
 
@@ -186,18 +173,6 @@ def _summarise(scenario: Scenario, record: EpisodeRecord, moves: tuple[MoveRevie
         costs=costs,
         source=source if is_noticeable else "none",
         costliest_round=costliest.round if costliest is not None and is_costly else None,
-    )
-
-
-def _action_of(turn: Turn, record: EpisodeRecord) -> Action:
-    if turn.decision is None:
-        # The record keeps why the last reply held no action, and nothing else of it.
-        fault = record.fault
-        if fault is None:
-            raise ValueError(f"round {turn.round} has no decision, but the record names no fault")
-        return Unusable(fault, record.fault_detail, turn.belief)
-    return coerce_action(
-        {"decision": turn.decision, "price": turn.price, "message": turn.message, "belief": turn.belief}
     )
 
 

@@ -10,7 +10,6 @@ from terms.estimates import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from oracle.calibration import Calibration
     from oracle.explain import Explanation
     from oracle.tables import SuiteValue
 
@@ -77,17 +76,36 @@ def plot_waterfall(
     return ax
 
 
-def plot_calibration(found: Calibration, ax: Axes, *, num_bins: int = 10) -> Axes:
-    """Draw the share of truths in each tenth of the posterior; calibrated is a flat row at the dashed line."""
-    shares = found.shares(num_bins)
+def plot_calibration(shares: Sequence[Estimate], ax: Axes, *, colors: Colors = STANDARD_COLORS) -> Axes:
+    """Draw the share of truths in each equal part of the posterior; calibrated is a flat row at the dashed line."""
+    width = 1 / len(shares)
     for place, share in enumerate(shares):
-        middle = (place + 0.5) / num_bins
-        ax.bar(middle, share.estimate or 0.0, width=0.9 / num_bins, color=STANDARD_COLORS.shared)
+        middle = (place + 0.5) * width
+        ax.bar(middle, share.estimate or 0.0, width=0.9 * width, color=colors.shared)
         if share.low is not None and share.high is not None:
-            ax.vlines(middle, share.low, share.high, color=STANDARD_COLORS.level, linewidth=1.2)
-    ax.axhline(1 / num_bins, color=STANDARD_COLORS.loss, linestyle="--", linewidth=1)
-    ax.set_xlabel("where the true reservation falls in the posterior")
-    ax.set_ylabel("share of observations")
+            ax.vlines(middle, share.low, share.high, color=colors.level, linewidth=1.2)
+    ax.axhline(width, color=colors.loss, linestyle="--", linewidth=1)
+    ax.set_xlim(0, 1)
+    ax.set_xlabel("where the true reservation falls")
+    ax.set_ylabel("share of moments")
+    return ax
+
+
+def plot_frequencies(
+    frequencies: Sequence[tuple[Estimate, Estimate]], ax: Axes, *, colors: Colors = STANDARD_COLORS
+) -> Axes:
+    """Draw how often a stance was true against the probability it had; calibrated lies on the dashed diagonal."""
+    ax.plot([0, 1], [0, 1], color=colors.loss, linestyle="--", linewidth=1)
+    for stated, true in frequencies:
+        if stated.estimate is None or true.estimate is None:
+            continue
+        if true.low is not None and true.high is not None:
+            ax.vlines(stated.estimate, true.low, true.high, color=colors.level, linewidth=1.2)
+        ax.plot(stated.estimate, true.estimate, "o", markersize=5, color=colors.gain)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1)
+    ax.set_xlabel("probability of a stance")
+    ax.set_ylabel("share true")
     return ax
 
 

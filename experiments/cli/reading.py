@@ -24,6 +24,8 @@ from experiments.years.verify import verify_year
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from oracle.belief_errors import Trace
+
 BOOTSTRAP_SEED = 0
 _COLUMNS = ("pair", "difference [95 %]", "p (Holm)", "verdict", "n", "n needed")
 
@@ -70,20 +72,23 @@ def report(
         list[Path] | None, typer.Option(help="File of `decompose --out`; repeat for more.")
     ] = None,
     explain: Annotated[int, typer.Option(min=0, help="Let the oracle review the worst episodes of each run.")] = 0,
+    beliefs: Annotated[bool, typer.Option("--beliefs", help="Compare beliefs with the exact posterior.")] = False,
 ) -> None:
     """Write one self-contained HTML report about the given runs, or about the given store years."""
     from experiments.reporting import report_on
 
     if any(map(is_year, runs)):
-        if not all(map(is_year, runs)) or decomposition or explain:
-            raise ValueError("a report on years takes folders of years alone, no --decomposition and no --explain")
+        if not all(map(is_year, runs)) or decomposition or explain or beliefs:
+            raise ValueError("a report on years takes folders of years alone; --title and --out are its options")
         _report_years(runs, out_file, title or "How these merchants trade")
         return
     loaded = [load_run(folder) for folder in runs]
     _note_gaps(loaded)
     reviews = _reviews(loaded, explain) if explain else None
     heading = title or "How these agents bargain"
-    path = report_on(loaded, out_file, title=heading, decompositions=decomposition or (), reviews=reviews)
+    traces = _traces(loaded) if beliefs else None
+    files = decomposition or ()
+    path = report_on(loaded, out_file, title=heading, decompositions=files, reviews=reviews, traces=traces)
     out(f"report: {path.resolve()}")
 
 
@@ -107,6 +112,14 @@ def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[st
             run.folder: review_run(run, worst[run.folder], reference, lambda: progress(next(done), total))
             for run in runs
         }
+
+
+def _traces(runs: Sequence[Run]) -> dict[Path, Trace]:
+    from experiments.explaining import follow_run
+
+    total, done = sum(not each.is_excluded for run in runs for each in run.records), itertools.count(1)
+    with count_bar(total, "following the posterior") as progress:
+        return {run.folder: follow_run(run, lambda: progress(next(done), total)) for run in runs}
 
 
 def verify(run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")]) -> None:

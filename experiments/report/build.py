@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import terms
-from experiments.report.model import ENDINGS, ReportRun, SuiteComparison, Waterfall, check_inputs
+from experiments.report.model import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.page import asset, content_policy, environment
-from experiments.report.panels import PARTS, belief_panels, concession_panels, family_panels, waterfall_panels
+from experiments.report.panels import (
+    PARTS,
+    belief_panels,
+    check_panels,
+    concession_panels,
+    family_panels,
+    posterior_panels,
+    waterfall_panels,
+)
 from experiments.report.sections import (
     BINS,
     FAMILIES,
@@ -33,14 +41,22 @@ from terms.estimates import Estimate
 from terms.metrics import METRIC_BY_NAME, METRICS
 
 HEAT_STEPS = 20
+BELIEF_NAMES = {
+    "stated": "As stated",
+    "exact": "Exact posterior",
+    "excess": "Excess",
+    "distance": "Distance to the posterior",
+}
+"""Columns of :class:`experiments.report.model.BeliefFacts`, and how each is named to a reader."""
 
 
-def build_report(
+def build_report(  # noqa: PLR0913 - everything a page can show
     runs: Sequence[ReportRun],
     *,
     title: str,
     comparisons: Sequence[SuiteComparison] = (),
     waterfalls: Sequence[Waterfall] = (),
+    checks: Sequence[PosteriorCheck] = (),
     max_unusable_share: float = MAX_UNUSABLE_SHARE,
     viewer_limit: int = VIEWER_LIMIT,
 ) -> str:
@@ -56,6 +72,8 @@ def build_report(
         At most one verdict a suite; without one the leaderboard is sorted by SE+ and says that ranks are not tested.
     waterfalls
         Decompositions, each a figure; without any the section is left out.
+    checks
+        At most one a suite, where the exact posterior was followed; without any the section is left out.
     max_unusable_share
         A run with a larger share of unusable replies and lost trials is flagged invalid.
     viewer_limit
@@ -66,10 +84,10 @@ def build_report(
     ValueError
         If there is no run, a label is used twice, or a comparison names an agent that is not there.
     """
-    check_inputs(runs, comparisons)
+    check_inputs(runs, comparisons, checks)
     views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
     suites = suite_views(views, comparisons)
-    figures, chart_css = _figures(suites, waterfalls)
+    figures, chart_css = _figures(suites, waterfalls, checks)
     css, script = asset("report.css") + chart_css, asset("dom.js", "report.js")
     payload = Encoder().payload([view.run for suite in suites for view in suite.views], viewer_limit)
     template = environment(heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__).get_template(
@@ -86,6 +104,7 @@ def build_report(
         views=views,
         suites=suites,
         waterfalls=waterfalls,
+        checks=checks,
         parts=PARTS,
         num_reviewed=sum(len(view.run.reviews) for view in views),
         pairs=suite_pairs(suites),
@@ -108,6 +127,7 @@ def _vocabulary() -> dict[str, Any]:
         "penalties": PENALTIES,
         "reply_names": REPLIES,
         "thresholds": fingerprints,
+        "belief_names": BELIEF_NAMES,
     }
 
 
@@ -132,18 +152,23 @@ def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **o
     return target
 
 
-def _figures(suites: Sequence[SuiteView], waterfalls: Sequence[Waterfall]) -> tuple[dict[str, dict[str, str]], str]:
+def _figures(
+    suites: Sequence[SuiteView], waterfalls: Sequence[Waterfall], checks: Sequence[PosteriorCheck]
+) -> tuple[dict[str, dict[str, str]], str]:
     """Draw every panel; returns SVG by section and run key, and the sheet they share."""
     from experiments.report.figures import SvgSheet
 
     sheet = SvgSheet()
-    figures: dict[str, dict[str, str]] = {"families": {}, "concession": {}, "belief": {}}
+    figures: dict[str, dict[str, str]] = {"families": {}, "concession": {}, "belief": {}, "posterior": {}}
     for suite in suites:
         figures["families"] |= family_panels(suite.views, sheet)
         figures["concession"] |= concession_panels(suite.views, sheet)
         figures["belief"] |= belief_panels(suite.views, sheet)
+        figures["posterior"] |= posterior_panels(suite.views, sheet)
     for index, waterfall in enumerate(waterfalls):
         figures[f"waterfall-{index}"] = waterfall_panels(waterfall, sheet)
+    for check in checks:
+        figures[f"check-{check.suite}"] = check_panels(check, sheet)
     return figures, sheet.css()
 
 

@@ -61,19 +61,27 @@ def plot_intervals(
     return ax
 
 
-def plot_curves(
+def plot_curves(  # noqa: PLR0913 - what is drawn, then how
     ax: Axes,
     curve: Curve,
     *,
     others: Sequence[Curve] = (),
+    baseline: Curve = (),
     limits: tuple[float, float] | None = None,
     y_label: str = "",
     colors: Colors = Colors(),
 ) -> Axes:
-    """Draw ``curve`` by round (index 0 is round 1) with its interval as a band, ``others`` faint behind it."""
+    """Draw ``curve`` by round (index 0 is round 1) with its interval as a band.
+
+    ``others`` are faint behind it; ``baseline`` is dashed, with a band of its own.
+    """
     for other in others:
         rounds, centre, _, _ = _as_arrays(other)
         ax.plot(rounds, centre, color=colors.ghost, linewidth=1.0)
+    if baseline:
+        rounds, centre, low, high = _as_arrays(baseline)
+        ax.fill_between(rounds, low, high, color=colors.ghost, alpha=0.35, linewidth=0)
+        ax.plot(rounds, centre, color=colors.muted, linewidth=1.6, linestyle="--")
     rounds, centre, low, high = _as_arrays(curve)
     ax.fill_between(rounds, low, high, color=colors.accent, alpha=0.22, linewidth=0)
     ax.plot(rounds, centre, color=colors.accent, linewidth=2.0, marker="o", markersize=3.5, clip_on=False)

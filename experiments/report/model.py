@@ -83,6 +83,44 @@ class Waterfall:
 
 
 @dataclass(frozen=True)
+class BeliefFacts:
+    """The stated beliefs of one run against the exact posterior at the same moments; every number arrives finished.
+
+    Attributes
+    ----------
+    overall
+        By part of the error (``be_type`` first) and name: ``stated``, ``exact``, ``excess``, ``distance``.
+    curves
+        The same by round, index 0 being round 1.
+    """
+
+    overall: Mapping[str, Mapping[str, Estimate]]
+    curves: Mapping[str, Mapping[str, Sequence[Estimate]]]
+
+
+@dataclass(frozen=True)
+class PosteriorCheck:
+    """Whether the exact posterior is calibrated on the moments of all runs on one suite.
+
+    Attributes
+    ----------
+    suite
+        Label of the runs.
+    shares
+        Share of moments at which the true reservation fell in each equal part of the posterior, lowest first.
+    frequencies
+        By bin of a stance's probability: its mean, and how often the stance was true.
+    num_moments
+        How many moments were seen.
+    """
+
+    suite: str
+    shares: Sequence[Estimate]
+    frequencies: Sequence[tuple[Estimate, Estimate]]
+    num_moments: int
+
+
+@dataclass(frozen=True)
 class ReportRun:
     """One agent on one suite.
 
@@ -105,6 +143,8 @@ class ReportRun:
         By scenario, the oracle's word on each move: ``round``, ``reference`` (its move in words), ``cost`` and
         ``hindsight_cost`` in price units, ``r_low``, ``r_mean``, ``r_high`` (what could be believed of the hidden
         reservation) and ``feasible_prob``. Only for the episodes that were reviewed.
+    beliefs
+        Its stated beliefs against the exact posterior; ``None`` if that was not followed, or no belief was stated.
     """
 
     agent: str
@@ -115,6 +155,7 @@ class ReportRun:
     model: ModelFacts | None = None
     receipts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     reviews: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    beliefs: BeliefFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -139,8 +180,10 @@ class SuiteComparison:
     note: str = ""
 
 
-def check_inputs(runs: Sequence[ReportRun], comparisons: Sequence[SuiteComparison]) -> None:
-    """Raise ``ValueError`` on an empty report, two runs under one label, or a comparison of agents not in it."""
+def check_inputs(
+    runs: Sequence[ReportRun], comparisons: Sequence[SuiteComparison], checks: Sequence[PosteriorCheck] = ()
+) -> None:
+    """Raise ``ValueError`` on an empty report, two runs under one label, or a verdict on what is not in it."""
     if not runs:
         raise ValueError("runs is empty; a report needs at least one run")
     labels = [(run.agent, run.suite) for run in runs]
@@ -151,10 +194,13 @@ def check_inputs(runs: Sequence[ReportRun], comparisons: Sequence[SuiteCompariso
             )
     for comparison in comparisons:
         _check_comparison(comparison, [agent for agent, suite in labels if suite == comparison.suite])
-    suites = [comparison.suite for comparison in comparisons]
-    for suite in suites:
-        if suites.count(suite) > 1:
-            raise ValueError(f"comparisons has suite={suite!r} twice; one verdict a suite")
+    for name, suites in (("comparisons", [each.suite for each in comparisons]), ("checks", [c.suite for c in checks])):
+        for suite in suites:
+            if suites.count(suite) > 1:
+                raise ValueError(f"{name} has suite={suite!r} twice; one verdict a suite")
+    for check in checks:
+        if check.suite not in [suite for _, suite in labels]:
+            raise ValueError(f"check of suite={check.suite!r}, but no run is on that suite")
 
 
 def _check_comparison(comparison: SuiteComparison, agents: Sequence[str]) -> None:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from experiments.report.charts import Colors, plot_curves, plot_intervals
 from experiments.report.figures import PALETTE, Margins, SvgSheet
-from experiments.report.model import Waterfall
+from experiments.report.model import PosteriorCheck, Waterfall
 from experiments.report.sections import FAMILIES, RunView
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from oracle.plotting import Colors as StepColors
 
 COLORS = Colors(**{role: PALETTE[role] for role in ("accent", "ghost", "grid", "muted")})
 LARGEST = 1.5
@@ -67,12 +69,55 @@ def belief_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
     return _curve_panels(stating, sheet, curves, y_label="BE type", title="Belief error")
 
 
+def posterior_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the error of stated beliefs by round with the exact posterior's beneath; returns SVG by run key."""
+    followed = [(view, view.run.beliefs.curves["be_type"]) for view in views if view.run.beliefs is not None]
+    limits = _limits([value for _, curves in followed for name in ("stated", "exact") for value in curves[name]], top=0)
+
+    def plot(curves: Mapping[str, Sequence[Estimate]]) -> Callable[[Axes], Axes]:
+        return lambda ax: plot_curves(
+            ax, curves["stated"], baseline=curves["exact"], limits=limits, y_label="BE type", colors=COLORS
+        )
+
+    return {
+        view.key: sheet.draw(
+            plot(curves),
+            size=_CURVE_SIZE,
+            margins=_CURVE_MARGINS,
+            label=_describe(f"Belief error of {view.run.agent}", _rounds(curves["stated"]), curves["stated"])
+            + _describe(" Of the exact posterior", _rounds(curves["exact"]), curves["exact"]),
+        )
+        for view, curves in followed
+    }
+
+
+def check_panels(check: PosteriorCheck, sheet: SvgSheet) -> dict[str, str]:
+    """Draw the two calibrations of the exact posterior on one suite; returns SVG by caption."""
+    from oracle.plotting import plot_calibration, plot_frequencies
+
+    places = [f"part {place} of {len(check.shares)}" for place in range(1, len(check.shares) + 1)]
+    stated = [f"given {share.estimate or 0.0:.2f}" for share, _ in check.frequencies]
+    return {
+        "Reservation": sheet.draw(
+            lambda ax: plot_calibration(check.shares, ax, colors=_steps_colors()),
+            size=_CURVE_SIZE,
+            margins=_CURVE_MARGINS,
+            label=_describe("Share of true reservations by part of the posterior", places, check.shares),
+        ),
+        "Stance": sheet.draw(
+            lambda ax: plot_frequencies(check.frequencies, ax, colors=_steps_colors()),
+            size=_CURVE_SIZE,
+            margins=_CURVE_MARGINS,
+            label=_describe("Share of stances that were true", stated, [true for _, true in check.frequencies]),
+        ),
+    }
+
+
 def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
     """Draw the steps from the utility as played to the reference's; returns SVG by slice label."""
-    from oracle.plotting import Colors as StepColors
     from oracle.plotting import plot_waterfall
 
-    colors = StepColors(PALETTE["muted"], PALETTE["accent"], PALETTE["ink"], PALETTE["ghost"], PALETTE["grid"])
+    colors = _steps_colors()
 
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
         return lambda ax: plot_waterfall(parts, ax, target=waterfall.reference, title="", colors=colors)
@@ -109,14 +154,20 @@ def _curve_panels(
             plot(view),
             size=_CURVE_SIZE,
             margins=_CURVE_MARGINS,
-            label=_describe(
-                f"{title} of {view.run.agent}",
-                [f"round {number}" for number in range(1, len(curves[view.key]) + 1)],
-                curves[view.key],
-            ),
+            label=_describe(f"{title} of {view.run.agent}", _rounds(curves[view.key]), curves[view.key]),
         )
         for view in views
     }
+
+
+def _steps_colors() -> StepColors:
+    from oracle.plotting import Colors as StepColors
+
+    return StepColors(PALETTE["muted"], PALETTE["accent"], PALETTE["ink"], PALETTE["ghost"], PALETTE["grid"])
+
+
+def _rounds(curve: Sequence[Estimate]) -> list[str]:
+    return [f"round {number}" for number in range(1, len(curve) + 1)]
 
 
 def _limits(values: Sequence[Estimate], *, top: float) -> tuple[float, float]:

@@ -296,6 +296,13 @@ class TestReport:
         assert out == f"report: {tmp_path / 'page.html'}\n"
         assert "Ours &lt;3" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
+    def test_beliefs_are_followed_on_request(self, terms, runs, tmp_path):
+        code, _, err = terms("report", runs / "patient", "--beliefs", "--out", "page.html")
+        assert (code, err) == (0, "")
+        words = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert "Is the exact posterior right?" in words
+        assert "nothing to hold against the posterior" in words  # a scripted agent states no belief
+
     def test_a_run_named_twice_and_a_missing_folder_are_refused(self, terms, runs):
         assert "name each run once" in terms("report", runs / "patient", runs / "patient")[2]
         code, _, err = terms("report", runs / "patient", "--out", "nowhere/page.html")

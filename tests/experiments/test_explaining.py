@@ -5,15 +5,24 @@ import json
 import pytest
 
 from experiments.cli.answers import decomposition_object
-from experiments.explaining import read_waterfall, review_run, worst_episodes
+from experiments.explaining import (
+    belief_facts,
+    follow_run,
+    posterior_check,
+    read_waterfall,
+    review_run,
+    worst_episodes,
+)
 from experiments.report.viewer import surplus_lost
 from experiments.reporting import report_on
 from experiments.runs.runner import run_suite
+from oracle.agents import BELIEF_AGENTS
 from oracle.arms import run_arms
 from oracle.decomposition import decompose_arms
 from oracle.interventions import Reference
 from oracle.prior import Grid
 from terms.agents import build_scripted
+from terms.metrics import belief_error_by_round, summarize
 from tests.experiments.folders import TINY
 from tests.experiments.report.pages import Page
 
@@ -59,6 +68,25 @@ def test_the_worst_come_first(run):
     lost = [surplus_lost(record) / (record.price_max - record.price_min) for record in run.records]
     found = [surplus_lost(record) / (record.price_max - record.price_min) for record in worst_episodes(run, 3)]
     assert found == sorted(lost, reverse=True)[:3]
+
+
+def test_the_page_sets_beliefs_beside_the_posterior(run, tmp_path):
+    told = []
+    silent = follow_run(run, lambda: told.append(1))
+    assert len(told) == len(run.records)
+    assert belief_facts(silent.errors) is None  # a scripted agent states nothing
+    speaking = run_suite(BELIEF_AGENTS["faulty-belief"], TINY, tmp_path / "speaking")
+    trace = follow_run(speaking)
+    facts = belief_facts(trace.errors)
+    assert facts.overall["be_type"]["stated"][:3] == summarize(speaking.records).overall["be_type"][:3]
+    assert list(facts.curves["be_r"]["stated"]) == belief_error_by_round(speaking.records, "be_r")
+    check = posterior_check("tiny", [silent.calibration, trace.calibration])
+    assert check.num_moments == sum(each.rounds_played for one in (run, speaking) for each in one.records)
+    assert check.shares[0].n == len(TINY.build())
+    traces = {run.folder: silent, speaking.folder: trace}
+    page = Page(report_on([run, speaking], tmp_path / "r.html", title="x", traces=traces).read_text())
+    assert page.errors == []
+    assert f"{check.num_moments} moments" in page.words
 
 
 def test_the_page_shows_the_steps_and_the_reviews(run, file, tmp_path):

@@ -1,10 +1,9 @@
 """The posterior is calibrated, and a wrong one shows."""
 
-import numpy as np
 import pytest
 
 import terms
-from oracle.calibration import Calibration, calibrate
+from oracle.calibration import Calibration, Observed, calibrate
 from oracle.interventions import Reference
 from oracle.prior import Grid, Knowledge
 from terms.agents.scripted import Patient
@@ -40,10 +39,43 @@ def merged(base, changes):
     return {**base, **{key: merged(base.get(key), value) for key, value in changes.items()}}
 
 
+def by_hand(*transforms):
+    rows = [Observed(place, 1, value, (0.05, 0.35, 0.6), place % 3) for place, value in enumerate(transforms)]
+    return Calibration.of(rows)
+
+
 def test_shares_by_hand():
-    found = Calibration(np.array([0, 1, 2, 3]), np.ones(4, dtype=np.intp), np.array([0.0, 0.05, 0.55, 1.0]))
+    found = by_hand(0.0, 0.05, 0.55, 1.0)
     assert [share.estimate for share in found.shares(2)] == [0.5, 0.5]
     assert [share.estimate for share in found.shares(4)] == [0.5, 0.0, 0.25, 0.25]
+
+
+def test_frequencies_by_hand():
+    """Four moments give a stance 0.05, 0.35 and 0.6 each; the true ones are 0, 1, 2, 0: half, a quarter, a quarter."""
+    found = by_hand(0.1, 0.2, 0.3, 0.4).frequencies()
+    stated = [each.stated.estimate for each in found]
+    assert [stated[0], stated[3], stated[6]] == pytest.approx([0.05, 0.35, 0.6])
+    assert [found[0].true.estimate, found[3].true.estimate, found[6].true.estimate] == [0.5, 0.25, 0.25]
+    assert found[1].stated.estimate is None
+
+
+def test_pooled_runs_share_their_scenarios():
+    one, other = by_hand(0.0, 0.9), by_hand(0.1, 0.2)
+    shares = Calibration.pooled([one, other]).shares(2)
+    assert [share.estimate for share in shares] == [0.75, 0.25]
+    assert shares[0].n == 2
+
+
+def test_stances_come_true_as_often_as_the_posterior_says(rng):
+    """Ten bins of about 60 scenarios: at most two intervals may miss."""
+    found = calibrate(SUITE, Patient(), reference=Reference(grid=COARSE), rng=rng).frequencies()
+    missed = [
+        each
+        for each in found
+        if each.true.n > 20 and not each.true.low - 0.02 <= each.stated.estimate <= each.true.high + 0.02
+    ]
+    assert len(missed) < 3
+    assert sum(each.true.n > 20 for each in found) > 4
 
 
 def test_an_empty_suite_is_refused(rng):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import terms
-from experiments.report import ModelFacts, ReportRun
+from experiments.report import BeliefFacts, ModelFacts, PosteriorCheck, ReportRun
 from experiments.report.viewer import REPLY_LIMIT
-from terms.estimates import Estimate
+from terms.estimates import UNDEFINED, Estimate
 from terms.types import Observation, ReplyFault, Unusable
 
 HOSTILE = (
@@ -15,6 +15,23 @@ HOSTILE = (
 )
 FRESH = terms.fresh_suite(seed=3, n_per_cell=1)
 PUBLISHED = terms.published_suite(n_per_cell=1)
+_ERRORS = {
+    "stated": Estimate(0.4, 0.3, 0.5, 48),
+    "exact": Estimate(0.2, 0.1, 0.3, 48),
+    "excess": Estimate(0.2, 0.15, 0.25, 48),
+    "distance": Estimate(0.25, None, None, 1),
+}
+_BELIEF_PARTS = ("be_type", "be_r", "be_kappa", "brier_eta")
+FACTS = BeliefFacts(
+    dict.fromkeys(_BELIEF_PARTS, _ERRORS),
+    {part: {name: (*[value] * 9, UNDEFINED) for name, value in _ERRORS.items()} for part in _BELIEF_PARTS},
+)
+CHECK = PosteriorCheck(
+    "fresh",
+    (Estimate(0.1, 0.05, 0.15, 48),) * 9 + (UNDEFINED,),
+    ((Estimate(0.3, 0.3, 0.3, 48), Estimate(0.31, 0.2, 0.4, 48)),) * 9 + ((UNDEFINED, UNDEFINED),),
+    321,
+)
 
 
 def talker(observation: Observation) -> dict[str, object]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from experiments.report import ReportRun, SuiteComparison, build_report
-from tests.experiments.report.cases import HOSTILE, mixed_runs
+from tests.experiments.report.cases import CHECK, FACTS, HOSTILE, mixed_runs
 from tests.experiments.report.pages import Page
 
 ARGUMENTS = [
@@ -46,7 +47,8 @@ def mixed_html(runs) -> str:
         differences=(("patient", "exploit", f"0.31 [0.20, 0.42] {HOSTILE}"),),
         note="SE+, paired.",
     )
-    return build_report(runs, title=f"Report {HOSTILE}", comparisons=[comparison])
+    talking = [replace(run, beliefs=FACTS) if run is runs[3] else run for run in runs]
+    return build_report(talking, title=f"Report {HOSTILE}", comparisons=[comparison], checks=[CHECK])
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 import terms
 from experiments.report import ReportRun, SuiteComparison, build_report, write_report
 from experiments.report.page import format_number
-from tests.experiments.report.cases import FRESH, HOSTILE, leaver, lost, played, silent, talker
+from tests.experiments.report.cases import CHECK, FRESH, HOSTILE, leaver, lost, played, silent, talker
 from tests.experiments.report.pages import Page, faults_of
 
 SECTIONS = ("summary", "leaderboard", "families", "difficulty", "concession", "belief", "style", "endings", "viewer")
@@ -46,8 +46,27 @@ def test_the_strict_reader_finds_planted_faults(mixed_html, planted, fault):
 
 def test_every_section_is_there_and_every_figure_says_how_to_read_it(mixed_page):
     ids = {attributes.get("id") for attributes in mixed_page.of("section")}
-    assert ids == {*SECTIONS, "suites", "appendix"}
-    assert mixed_page.words.count("How to read it:") == 12  # two leaderboards, ten other figures
+    assert ids == {*SECTIONS, "suites", "knowable", "appendix"}
+    assert mixed_page.words.count("How to read it:") == 14  # two leaderboards, twelve other figures
+
+
+def test_beliefs_stand_beside_the_posterior_and_the_posterior_is_checked(mixed_page):
+    labels = [attributes["aria-label"] for attributes in mixed_page.of("svg") if "chart" in attributes.get("class", "")]
+    (curve,) = (label for label in labels if "Of the exact posterior" in label)
+    assert "round 9 0.40, round 10 undefined. Of the exact posterior: round 1 0.20" in curve
+    assert any(label.startswith("Share of stances that were true: given 0.30 0.31") for label in labels)
+    assert "fresh, 321 moments" in mixed_page.words
+
+
+def test_a_check_needs_a_run_on_its_suite_and_comes_once(runs):
+    with pytest.raises(ValueError, match="check of suite='fresh', but no run is on that suite"):
+        build_report(runs[6:], title="x", checks=[CHECK])
+    with pytest.raises(ValueError, match="checks has suite='fresh' twice"):
+        build_report(runs, title="x", checks=[CHECK, CHECK])
+
+
+def test_a_check_without_stated_beliefs_says_so(runs):
+    assert "nothing to hold against the posterior" in page_of(runs[0], checks=[CHECK]).words
 
 
 def test_hostile_text_stays_text(mixed_page, mixed_html):
