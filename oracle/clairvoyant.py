@@ -34,13 +34,17 @@ def clairvoyant_values(
     """
 
     def value(scenario: Scenario) -> float:
-        observation = Game(scenario).observe()
-        hidden = scenario.counterpart_type
-        problem = problem_of(scenario.config, scenario.family, hidden, observation)
-        return value_at_start(problem, _standing(observation, hidden.reservation_price), resolution)
+        return value_at_start(*start_of(scenario), resolution)
 
     with ThreadPoolExecutor(num_threads) as pool:
         return np.array(list(pool.map(value, scenarios)))
+
+
+def start_of(scenario: Scenario) -> tuple[Problem, float | None]:
+    """Return the problem of an agent that knows the type, and the price it faces at its first move, if one stands."""
+    observation, hidden = Game(scenario).observe(), scenario.counterpart_type
+    problem = problem_of(scenario.config, scenario.family, hidden, observation)
+    return problem, _standing(observation, hidden.reservation_price)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.bounds import bracket
-from oracle.clairvoyant import clairvoyant_values
 from oracle.interventions import Reference, run_reference, told_regime_and_family
+from oracle.remembered import remembered_values
 from oracle.shipped import values_for
 from terms.columns import Columns
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
@@ -106,7 +106,7 @@ def _play(
     values, records, total = list[float](), list[EpisodeRecord](), 2 * len(scenarios)
     for start in range(0, len(scenarios), _CHUNK):
         chunk = scenarios[start : start + _CHUNK]
-        values.extend(clairvoyant_values(chunk, num_threads=num_threads).tolist())
+        values.extend(remembered_values(chunk, num_threads=num_threads).tolist())
         records.extend(run_reference(chunk, reference))
         if progress is not None:
             progress(len(values) + len(records), total)

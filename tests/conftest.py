@@ -11,6 +11,7 @@ import ipaddress
 import os
 import shutil
 import socket
+import tempfile
 from pathlib import Path
 
 # Before numpy loads: its threads spin on matrices as small as ours and made two fits a hundred times slower when the
@@ -84,6 +85,10 @@ def pytest_configure(config: pytest.Config) -> None:
     patch = pytest.MonkeyPatch()
     block_network(patch)
     config.add_cleanup(patch.undo)
+    if "TERMS_CACHE_DIR" not in os.environ:  # a worker has its controller's; nobody reads or fills the user's own
+        folder = tempfile.TemporaryDirectory(prefix="terms-cache-")
+        patch.setenv("TERMS_CACHE_DIR", folder.name)
+        config.add_cleanup(folder.cleanup)
     config.stash[LEFT_OUT] = {}
 
 
