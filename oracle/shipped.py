@@ -7,6 +7,7 @@ file. Any other knowledge is fitted once and kept in the cache (:mod:`oracle.cac
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -107,9 +108,35 @@ def retrain(
     return paths
 
 
-def verify(family: str, prior: str, *, n_per_cell: int, seed: int) -> list[Check]:
-    """Play fresh episodes of the prior's regimes with its values and return what they earn, by opener."""
-    values = values_for(standard_knowledge(family, prior))
+def read_values(path: Path, family: str, prior: str) -> FittedValues:
+    """Return the values that :func:`retrain` wrote to ``path``.
+
+    Raises
+    ------
+    ValueError
+        If the file is torn, or was made for another family, prior or version.
+    """
+    knowledge = standard_knowledge(family, prior)
+    arrays = from_bytes(values_key(knowledge, SETTINGS), path.read_bytes())
+    if arrays is None:
+        raise ValueError(f"path={str(path)!r} holds no sound values of {family} {prior}")
+    return _from_arrays(arrays, knowledge, SETTINGS)
+
+
+def values_digest(values: FittedValues) -> str:
+    """Return the digest of what is played with: the nets, not how long they took to fit."""
+    digest = hashlib.sha256()
+    for name, part in values.nets._asdict().items():
+        digest.update(f"{name} {part.shape} ".encode() + np.ascontiguousarray(part, dtype="<f8").tobytes())
+    return digest.hexdigest()
+
+
+def verify(family: str, prior: str, *, n_per_cell: int, seed: int, values: FittedValues | None = None) -> list[Check]:
+    """Play fresh episodes of the prior's regimes and return what is earned, by opener.
+
+    ``values`` are those that come with the package unless others are given.
+    """
+    values = values or values_for(standard_knowledge(family, prior))
     agent, begin = BayesAgent(values), time.perf_counter()
     earned: dict[Opener, list[tuple[float, float]]] = {opener: [] for opener in Opener}
     for scenario in fresh_suite(seed, STANDARD_PRIORS[prior], [family], n_per_cell):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from experiments.cli.show import count_bar, note
 from terms import Scenario
@@ -22,14 +22,28 @@ def prepared_reference(scenarios: Sequence[Scenario]) -> Reference:
     return fitted_reference()
 
 
-def prepare_player(name: str, scenarios: Sequence[Scenario]) -> None:
-    """Have the values at hand that the player called ``name`` needs; else each worker would fit its own."""
+def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """Have the values at hand that the player called ``name`` needs; else each worker would fit its own.
+
+    Returns
+    -------
+    dict
+        What pins those values, for the header of the run: their digests under ``fitted_values``, by family and regimes.
+        Empty for players that use none.
+    """
     if name not in ("bayes", "bayes-unsure"):
-        return
+        return {}
     from oracle.interventions import told_family, told_regime_and_family
     from oracle.preparation import needed_knowledge
+    from oracle.shipped import values_digest, values_for
 
-    _prepare(needed_knowledge(scenarios, told_regime_and_family if name == "bayes" else told_family))
+    needed = needed_knowledge(scenarios, told_regime_and_family if name == "bayes" else told_family)
+    _prepare(needed)
+    digests = {
+        " ".join([*knowledge.families, *knowledge.regimes]): values_digest(values_for(knowledge))
+        for knowledge in needed
+    }
+    return {"fitted_values": digests}
 
 
 def _prepare(needed: Sequence[Knowledge]) -> None:

@@ -89,11 +89,10 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
             f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
         )
     reference = None if reference_run is None else load_reference(reference_run, spec)
-    settings = agent_settings(agent, player)
+    settings = {**agent_settings(agent, player), **prepare_player(agent, spec.build())}
     folder = out_dir or default_folder(player, spec, settings)
     if not resume and (folder / HEADER).exists():
         raise ValueError(f"--no-resume, but {folder} holds a run already; choose another --out")
-    prepare_player(agent, spec.build())
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,

@@ -17,6 +17,7 @@ from terms.types import Family
 
 if TYPE_CHECKING:
     from oracle.explain import Explanation, MoveReview
+    from oracle.fitted import FittedValues
 
 
 def explain(
@@ -116,8 +117,8 @@ def train_oracle(
     seed: Annotated[int, typer.Option(min=0, help="Seed of these episodes.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check the shipped fitted values by playing fresh episodes with them; with --out, fit them again and compare."""
-    from oracle.shipped import Check, retrain, standard_names, verify
+    """Check the shipped fitted values by playing fresh episodes; with --out, fit them anew and check the new ones."""
+    from oracle.shipped import Check, read_values, retrain, standard_names, verify
 
     families, priors = family or list(Family), prior or list(dict.fromkeys(name for _, name in standard_names()))
     names = [(one, two) for one in families for two in priors]
@@ -126,17 +127,19 @@ def train_oracle(
         raise ValueError(
             f"family, prior = {', '.join(unknown[0])}; allowed are families with overlap, urgency_shift, unknown"
         )
+    fitted: dict[tuple[str, str], FittedValues] = {}
     if out_dir is not None:
         out_dir.mkdir(parents=True, exist_ok=True)
         with count_bar(len(names), "fitting") as progress:
             for done, name in enumerate(names, start=1):
                 (path,) = retrain([name], out_dir, note)
                 note(f"largest difference to the shipped file: {_difference_to_shipped(path)}")
+                fitted[name] = read_values(path, *name)
                 progress(done, len(names))
     checks: list[Check] = []
     with count_bar(len(names), "checking") as progress:
         for done, (one, two) in enumerate(names, start=1):
-            checks += verify(one, two, n_per_cell=n_per_cell, seed=seed)
+            checks += verify(one, two, n_per_cell=n_per_cell, seed=seed, values=fitted.get((one, two)))
             progress(done, len(names))
     if as_json:
         from dataclasses import asdict

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -9,7 +10,17 @@ from oracle import shipped
 from oracle.cache import from_bytes
 from oracle.fitted import TrainingSettings
 from oracle.prior import Grid, Knowledge
-from oracle.shipped import STANDARD_PRIORS, retrain, standard_knowledge, standard_names, values_for, values_key, verify
+from oracle.shipped import (
+    STANDARD_PRIORS,
+    read_values,
+    retrain,
+    standard_knowledge,
+    standard_names,
+    values_digest,
+    values_for,
+    values_key,
+    verify,
+)
 from terms.config import GameConfig, WalkConfig
 from terms.types import Family
 
@@ -66,6 +77,13 @@ def test_retrained_file_is_the_one_that_would_be_shipped(tmp_path, monkeypatch):
     assert path.name == f"{key[:16]}.npz"
     assert from_bytes(key, path.read_bytes()) is not None
     assert lines[0].startswith("taciturn overlap: residual ")
+    values = read_values(path, "taciturn", "overlap")
+    again = values_for(values.knowledge, folder=tmp_path, settings=TINY)
+    assert values_digest(values) == values_digest(again)
+    moved = replace(values, nets=values.nets._replace(b3=values.nets.b3 + 1e-9))
+    assert values_digest(moved) != values_digest(values)
+    with pytest.raises(ValueError, match="holds no sound values of candid overlap"):
+        read_values(path, "candid", "overlap")
 
 
 @pytest.mark.slow

@@ -10,14 +10,17 @@ import pytest
 from experiments.cli import answers, telling
 from experiments.runs.folder import PARQUET, SUMMARY, load_run
 from experiments.runs.runner import run_suite
+from oracle import shipped
 from oracle.cache import to_bytes
+from oracle.fitted import TrainingSettings
 from oracle.interventions import Reference
-from oracle.prior import Grid
+from oracle.prior import Grid, Knowledge
 from terms.agents import build_scripted
 from tests.experiments.folders import REPOSITORY, TINY
 
 SMALL = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
 COARSE = Reference(grid=Grid(2.0, 5))
+QUICK = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
 
 
 class Answer(NamedTuple):
@@ -107,6 +110,28 @@ def test_only_values_that_exist_are_trained(ask):
     result = ask("train-oracle", "--family", "candid", "--prior", "no_deal")
     assert result.exit_code == 2
     assert "allowed are families with overlap, urgency_shift, unknown" in result.stderr
+
+
+def test_values_fitted_anew_are_the_ones_that_are_checked(ask, tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "SETTINGS", QUICK)
+    args = ("--family", "taciturn", "--prior", "overlap", "--out", tmp_path, "--n-per-cell", "1", "--json")
+    checks = json.loads(ask("train-oracle", *args).stdout)
+    (file,) = tmp_path.glob("*.npz")
+    fitted = shipped.read_values(file, "taciturn", "overlap")
+    assert {check["residual"] for check in checks} == {float(np.nanmax(fitted.rmse))}
+    assert [check["n"] for check in checks] == [2, 2]
+
+
+def test_a_run_of_the_honest_optimum_names_the_values_it_was_played_with(ask, tmp_path, monkeypatch):
+    args = ("diagnose", "--agent", "bayes", *SMALL[:-3], "no_deal", *SMALL[-2:], "--out", tmp_path / "run")
+    assert ask(*args).exit_code == 0
+    pinned = load_run(tmp_path / "run").header.agent_settings["fitted_values"]
+    values = shipped.values_for(Knowledge.of(["no_deal"], ["candid"]))
+    assert pinned == {"candid no_deal": shipped.values_digest(values)}
+    assert ask("verify", tmp_path / "run").exit_code == 0
+    monkeypatch.setattr(shipped, "values_digest", lambda values: "f" * 64)
+    other = ask(*args)
+    assert (other.exit_code, "fitted_values.candid no_deal" in other.stderr) == (2, True)
 
 
 class TestReferenceRun:
