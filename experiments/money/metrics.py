@@ -87,7 +87,7 @@ def _best(c: MoneyColumns) -> Estimate:
 
 
 def regret_rate(profit: Floats, best: Floats, feasible: Floats, clusters: NDArray[np.intp]) -> Estimate:
-    """Return ``1 - sum(profit) / sum(best)`` over feasible entries; arrays of shape (entries,), whole clusters drawn."""
+    """Return ``1 - sum(profit) / sum(best)`` over feasible entries; arrays of shape (entries,), clusters resampled."""
     used = feasible != 0
     n, kept = int(used.sum()), np.unique(clusters[used], return_inverse=True)[1]
     if n == 0 or float(best[used].sum()) <= 0:
