@@ -181,7 +181,7 @@ def _own_distance(x: float, regime: Regime, uniform: float, chain: ChainConfig) 
     gaps = _gaps(x, chain.game.prior)
     if gaps is None:
         raise ValueError(f"x={x}: a supplier so low cannot be met without a feasible deal")
-    return -(1 - (1 - gaps.low) ** (1 - uniform) * (1 - gaps.high) ** uniform)
+    return math.pow(1 - gaps.low, 1 - uniform) * math.pow(1 - gaps.high, uniform) - 1
 
 
 def _feasible_widths(x: float, chain: ChainConfig) -> Uniform | None:
