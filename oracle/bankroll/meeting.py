@@ -22,7 +22,9 @@ from oracle.planner import BayesAgent, BeliefTracker
 from oracle.posterior import seat_of
 from oracle.prior import SCALE, Knowledge
 from oracle.shipped import values_for
+from terms.episode import recorded_moves
 from terms.game import Game
+from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Accept, Family, Offer, Reject, Termination
 
@@ -30,8 +32,16 @@ from terms.types import Accept, Family, Offer, Reject, Termination
 class Caution(NamedTuple):
     """When a path is stopped, in percent of R: ``eager`` takes less than the planner hopes for, ``exit`` leaves."""
 
-    eager: float
-    exit: float
+    eager: float = 0.0
+    exit: float = 0.0
+
+    def takes(self, view: Round) -> bool:
+        """Whether the standing price is taken."""
+        return view.gain is not None and view.gain >= 0 and view.gain + self.eager >= view.value
+
+    def leaves(self, view: Round) -> bool:
+        """Whether the table is left."""
+        return max(view.value, view.gain or 0.0) < self.exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +78,36 @@ class Table:
     chain: ChainConfig
     _families: dict[Family, tuple[Laws, Planner]] = field(default_factory=dict, repr=False)
 
-    def play(self, scenario: Scenario, money: UnitEconomics, memory: Memory | None) -> Path:
-        """Play the planner to the end of ``scenario`` and record its view in every round."""
+    def play(
+        self, scenario: Scenario, money: UnitEconomics, memory: Memory | None, caution: Caution = Caution()
+    ) -> Path:
+        """Play ``scenario`` with ``caution`` and record the planner's view in every round."""
         laws, planner = self._family(scenario.family)
         game = Game(scenario)
         tracker = start_meeting(laws, seat_of(game.observe()), memory)
         margin = SCALE * money.margin_floor_cents / (100 * scenario.price_range)
-        views, named = [], 0.0
+        views = []
         while not game.is_over:
             tracker.see(game.observe())
-            view, move, named = _decide(tracker, planner, margin)
+            view, move = _decide(tracker, planner, margin)
             views.append(view)
-            game.step(move)
+            game.step(Accept() if caution.takes(view) else Reject() if caution.leaves(view) else move)
         record = game.record("planner")
-        is_taken = record.termination is Termination.COUNTERPART_ACCEPT
-        met = 1 + (memory.meetings if memory else 0)
-        after = end_meeting(tracker, named if is_taken else None, met) or memory
-        return Path(tuple(views), record.price, after)
+        return Path(tuple(views), record.price, _after(tracker, record, memory))
+
+    def remember(self, record: EpisodeRecord, scenario: Scenario, memory: Memory | None) -> Memory | None:
+        """Return what is remembered after the talk of ``record``, whoever had it."""
+        laws, _ = self._family(scenario.family)
+        game = Game(scenario)
+        tracker = start_meeting(laws, seat_of(game.observe()), memory)
+        for move in recorded_moves(record):
+            tracker.see(game.observe())
+            game.step(move)
+        return _after(tracker, record, memory)
+
+    def laws(self, family: Family) -> Laws:
+        """Return the laws of suppliers of ``family``."""
+        return self._family(family)[0]
 
     def _family(self, family: Family) -> tuple[Laws, Planner]:
         """Return the laws of suppliers of ``family`` and the planner with every regime possible."""
@@ -97,17 +120,25 @@ class Table:
 
 
 def stop(path: Path, caution: Caution) -> Ending:
-    """Return how the meeting of ``path`` ends with ``caution``."""
+    """Return how the meeting of ``path``, played without caution, ends with ``caution``."""
     for number, view in enumerate(path.rounds, 1):
-        if view.gain is not None and view.gain >= 0 and view.gain + caution.eager >= view.value:
+        if caution.takes(view):
             return Ending(view.standing, number)
-        if max(view.value, view.gain or 0.0) < caution.exit:
+        if caution.leaves(view):
             return Ending(None, number)
     return Ending(path.price, len(path.rounds))
 
 
-def _decide(tracker: BeliefTracker, planner: Planner, margin: float) -> tuple[Round, Accept | Offer | Reject, float]:
-    """Return the view, the move in the scenario's units, and the canonical price named."""
+def _after(tracker: BeliefTracker, record: EpisodeRecord, memory: Memory | None) -> Memory | None:
+    accepted = None
+    if record.termination is Termination.COUNTERPART_ACCEPT and record.price is not None:
+        accepted = tracker.seat.to_canonical(record.price)
+    met = 1 + (memory.meetings if memory else 0)
+    return end_meeting(tracker, accepted, met) or memory
+
+
+def _decide(tracker: BeliefTracker, planner: Planner, margin: float) -> tuple[Round, Accept | Offer | Reject]:
+    """Return the view, and the move in the scenario's units."""
     own, seat = tracker.seat.own, tracker.seat
     price, value = best_offer(tracker.state()._replace(own=own + margin), planner)
     value = 0.0 if math.isnan(price) else value
@@ -115,11 +146,11 @@ def _decide(tracker: BeliefTracker, planner: Planner, margin: float) -> tuple[Ro
     gain = own - standing + margin if standing is not None and standing <= own else None
     view = Round(gain, value, None if standing is None else seat.from_canonical(standing))
     if gain is not None and gain >= value:
-        return view, Accept(), float(standing or 0.0)
+        return view, Accept()
     if math.isnan(price) or value <= 1e-9:
-        return view, Reject(), 0.0
+        return view, Reject()
     price = max(min(price, own), tracker.offers[-1] if tracker.offers else -np.inf)
-    return view, Offer(_legal(seat.from_canonical(price), tracker)), price
+    return view, Offer(_legal(seat.from_canonical(price), tracker))
 
 
 def _legal(price: float, tracker: BeliefTracker) -> float:
