@@ -43,8 +43,10 @@ Utility = Callable[[Floats], Floats]
 
 
 class Stage(NamedTuple):
-    """A period against a known type. ``reservation_cents`` is the profit of a deal at the own reservation, and each
-    unit of price below it (for a buyer) brings ``cents_per_price`` more.
+    """A period against a known type.
+
+    ``reservation_cents`` is the profit of a deal at the own reservation; each unit of price better than that brings
+    ``cents_per_price`` more.
     """
 
     problem: Problem
@@ -60,6 +62,9 @@ class StageGrid:
 
     num_offers: int = 8
     num_prices: int = 24
+
+
+STAGE_GRID = StageGrid()
 
 
 def stage_of(scenario: Scenario, money: UnitEconomics) -> Stage:
@@ -85,7 +90,7 @@ def money_worth(
 
 
 def solve_stage(
-    stage: Stage, cash_cents: float, rules: BankrollConfig, utility: Utility, grid: StageGrid = StageGrid()
+    stage: Stage, cash_cents: float, rules: BankrollConfig, utility: Utility, grid: StageGrid = STAGE_GRID
 ) -> Solution:
     """Solve a feasible stage; offers run from the supplier's reservation to the own one."""
     offers = np.linspace(0.0, stage.problem.zopa, grid.num_offers)
@@ -97,7 +102,7 @@ def solve_stage(
 
 
 def stage_value(
-    stage: Stage, cash_cents: float, rules: BankrollConfig, utility: Utility, grid: StageGrid = StageGrid()
+    stage: Stage, cash_cents: float, rules: BankrollConfig, utility: Utility, grid: StageGrid = STAGE_GRID
 ) -> float:
     """Return the expected utility of a period before the opening price is drawn."""
     leave = float(
@@ -139,7 +144,7 @@ def solve_known_session(
     stages: Sequence[tuple[float, Stage]],
     rules: BankrollConfig,
     cash_nodes: Floats,
-    grid: StageGrid = StageGrid(),
+    grid: StageGrid = STAGE_GRID,
 ) -> KnownSession:
     """Solve a session in which every period is one of ``stages`` (probability, stage), seen before the first move.
 

@@ -44,10 +44,15 @@ class Caution(NamedTuple):
         return max(view.value, view.gain or 0.0) < self.exit
 
 
+NO_CAUTION = Caution()
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The planner's view at a move: ``gain`` of the standing price (``None``: none that may be taken), and ``value``
-    of its best offer; both with the margin, in percent of R.
+    """The planner's view at a move.
+
+    ``gain`` of the standing price (``None``: none that may be taken) and ``value`` of its best offer, both with the
+    margin and in percent of R; ``standing`` in the scenario's units.
     """
 
     gain: float | None
@@ -79,7 +84,7 @@ class Table:
     _families: dict[Family, tuple[Laws, Planner]] = field(default_factory=dict, repr=False)
 
     def play(
-        self, scenario: Scenario, money: UnitEconomics, memory: Memory | None, caution: Caution = Caution()
+        self, scenario: Scenario, money: UnitEconomics, memory: Memory | None, caution: Caution = NO_CAUTION
     ) -> Path:
         """Play ``scenario`` with ``caution`` and record the planner's view in every round."""
         laws, planner = self._family(scenario.family)

@@ -1,9 +1,10 @@
 r"""The menu of plans in a session, with the joint law of (profit, rounds) of each, estimated by play.
 
 Belief classes count the meetings remembered with a supplier: stranger, once, twice, three times or more. Suppliers are
-drawn afresh, apart from those of any session, and met several times by the planner, which carries its belief along;
-each recorded path then yields the outcome of every caution (:mod:`oracle.bankroll.meeting`) on the same luck. Beside
-these stand leaving at once and the fixed concessions.
+drawn afresh, apart from those of any session. The planner meets each three times and carries its belief along; then it
+plays the same new meetings with the memory of none, one, two and three of these. Each recorded path yields the outcome
+of every caution (:mod:`oracle.bankroll.meeting`), so all classes and plans are compared on the same luck. Beside these
+stand leaving at once and the fixed concessions, which remember nothing.
 
 What is exact and what is not: given these laws the dynamic program is exact. The laws are sample means, the plans are
 few, and in later meetings what is remembered is what the planner without caution would have seen. In pool mode the
@@ -14,19 +15,20 @@ value is an estimate of a lower bound of the optimum; play of the policy on real
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commerce.bankroll import BankrollConfig, SupplierMode, operating_cost_cents
-from commerce.economics import ChainConfig, EconomicsConfig, UnitEconomics, unit_economics
+from commerce.economics import ChainConfig, EconomicsConfig, Supplier, UnitEconomics, unit_economics
 from commerce.economics.chain import draw_period, draw_supplier
-from oracle.bankroll.meeting import Caution, Path, Table, stop
+from oracle.bankroll.meeting import Caution, Ending, Path, Table, stop
+from oracle.bankroll.memory import Memory
 from oracle.bankroll.problem import RuinProblem, stage_law
-from oracle.simulate import simulate, to_batch
+from terms import play
 from terms.agents.scripted import FixedConcession
 from terms.scenario import Scenario
 from terms.types import Opener
@@ -59,22 +61,32 @@ PLANS = (
 
 @dataclass(frozen=True, slots=True)
 class MenuSettings:
-    """How the laws are estimated: number of suppliers, each met ``len(CLASSES)`` times; lattice in cents."""
+    """How the laws are estimated: number of suppliers, and of meetings each is judged by."""
 
-    num_suppliers: int = 600
-    step_cents: int = 50
+    num_suppliers: int = 300
+    num_judged: int = 2
 
     def __post_init__(self) -> None:
-        if self.num_suppliers < 2:
-            raise ValueError(f"num_suppliers={self.num_suppliers}; at least 2 are needed")
+        if self.num_suppliers < 2 or self.num_judged < 1:
+            raise ValueError(
+                f"num_suppliers={self.num_suppliers}, num_judged={self.num_judged}; at least 2 and 1 are needed"
+            )
+
+
+STANDARD_MENU = MenuSettings()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """Sampled outcomes of every plan: ``net_cents`` and ``learnt`` (classes, plans, suppliers)."""
+    """Sampled outcomes: ``net_cents`` and ``learnt`` (classes, plans, suppliers, judged meetings)."""
 
     net_cents: Ints
     learnt: NDArray[np.bool_]
+
+    @property
+    def num_suppliers(self) -> int:
+        """Number of independent draws."""
+        return int(self.net_cents.shape[2])
 
     def take(self, suppliers: NDArray[np.int64]) -> Outcomes:
         """Return the outcomes with some of the suppliers."""
@@ -85,59 +97,50 @@ def sample_outcomes(
     chain: ChainConfig,
     economics: EconomicsConfig,
     rules: BankrollConfig,
-    settings: MenuSettings = MenuSettings(),
+    settings: MenuSettings = STANDARD_MENU,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcomes:
     """Meet fresh suppliers and return what every plan would have earned."""
     elsewhere = chain.model_copy(update={"seed": chain.seed + SEED_SHIFT})
     table = Table(chain)
-    shape = (len(CLASSES), len(PLANS), settings.num_suppliers)
+    shape = (len(CLASSES), len(PLANS), settings.num_suppliers, settings.num_judged)
     net, learnt = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_)
-    met: list[list[tuple[Scenario, UnitEconomics]]] = [[] for _ in CLASSES]
     for number in range(settings.num_suppliers):
-        supplier, memory = draw_supplier(number, 1, elsewhere), None
-        for meeting in range(len(CLASSES)):
-            scenario = draw_period(number, meeting, supplier, elsewhere, rules)
-            money = unit_economics(scenario, economics)
-            path = table.play(scenario, money, memory)
-            memory = path.memory
-            met[meeting].append((scenario, money))
-            net[meeting, :, number], learnt[meeting, :, number] = _stopped(path, scenario, money, rules)
+        supplier = draw_supplier(number, 1, elsewhere)
+
+        def meeting(index: int, supplier: Supplier = supplier, number: int = number) -> tuple[Scenario, UnitEconomics]:
+            scenario = draw_period(number, index, supplier, elsewhere, rules)
+            return scenario, unit_economics(scenario, economics)
+
+        memories: list[Memory | None] = [None]
+        for index in range(len(CLASSES) - 1):
+            memories.append(table.play(*meeting(index), memories[-1]).memory)
+        for judged in range(settings.num_judged):
+            scenario, money = meeting(len(CLASSES) - 1 + judged)
+            for class_, known in enumerate(memories):
+                found = _stopped(table.play(scenario, money, known), scenario, money, rules)
+                net[class_, :, number, judged], learnt[class_, :, number, judged] = found
         if progress is not None:
             progress(number + 1, settings.num_suppliers)
-    for meeting, row in enumerate(met):
-        for plan, each in enumerate(PLANS):
-            if each.rate is not None:
-                net[meeting, plan] = _scripted(row, each.rate, rules)
-                learnt[meeting, plan] = True
     return Outcomes(net, learnt)
 
 
 def _stopped(path: Path, scenario: Scenario, money: UnitEconomics, rules: BankrollConfig) -> tuple[Ints, Ints]:
+    """Return what every plan brings and whether anything is learnt of the supplier, both (plans,)."""
     net, learnt = np.zeros(len(PLANS), dtype=np.int64), np.zeros(len(PLANS), dtype=np.int64)
     for plan, each in enumerate(PLANS):
         if each.rate is not None:
-            continue
-        if each.caution is None:
-            net[plan] = money.walkaway_cents - operating_cost_cents(1, rules)
+            record = play(scenario, FixedConcession(each.rate))
+            ending = Ending(record.price, record.rounds_played)
+            learnt[plan] = 1
+        elif each.caution is None:
+            ending = Ending(None, 1)
             learnt[plan] = scenario.opener is Opener.COUNTERPART
-            continue
-        price, rounds = stop(path, each.caution)
-        net[plan] = money.profit_cents(price) - operating_cost_cents(rounds, rules)
-        learnt[plan] = path.rounds[rounds - 1].standing is not None or rounds > 1
+        else:
+            ending = stop(path, each.caution)
+            learnt[plan] = path.rounds[ending.rounds - 1].standing is not None or ending.price is not None
+        net[plan] = money.profit_cents(ending.price) - operating_cost_cents(ending.rounds, rules)
     return net, learnt
-
-
-def _scripted(row: Sequence[tuple[Scenario, UnitEconomics]], rate: float, rules: BankrollConfig) -> Ints:
-    found = simulate(to_batch([scenario for scenario, _ in row]), FixedConcession(rate))
-    prices = [None if math.isnan(price) else float(price) for price in found.price]
-    return np.array(
-        [
-            money.profit_cents(price) - operating_cost_cents(int(rounds), rules)
-            for (_, money), price, rounds in zip(row, prices, found.rounds, strict=True)
-        ],
-        dtype=np.int64,
-    )
 
 
 def build_problem(
@@ -154,8 +157,8 @@ def build_problem(
     laws = {}
     for m in range(classes):
         for plan in range(len(PLANS)):
-            posted = np.minimum(m + outcomes.learnt[m, plan], classes - 1)
-            laws[m, plan] = stage_law(outcomes.net_cents[m, plan], step=step_cents, posted=posted)
+            posted = np.minimum(m + outcomes.learnt[m, plan].ravel(), classes - 1)
+            laws[m, plan] = stage_law(outcomes.net_cents[m, plan].ravel(), step=step_cents, posted=posted)
     follow = class_chain(rules, classes) if is_remembering else _strangers(rules.horizon, classes)
     return RuinProblem(
         plans=tuple(plan.name for plan in PLANS),

@@ -62,7 +62,7 @@ def stage_law(
     changes = np.concatenate([low, low + 1])
     probs = np.concatenate([share * (1 - rest / step), share * (rest / step)])
     pairs, index = np.unique(np.stack([np.tile(classes, 2), changes]), axis=1, return_inverse=True)
-    total = np.bincount(index.ravel(), probs)
+    total = np.bincount(index.ravel(), probs).astype(np.float64)
     kept = total > 0
     return StageLaw(pairs[1][kept], pairs[0][kept], total[kept])
 

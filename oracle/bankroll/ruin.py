@@ -36,8 +36,10 @@ class Policy(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Valued:
-    """A policy and what it is worth: ``values`` in cents and ``survival`` (T + 1, classes, nodes), ``top`` the value
-    beyond the last node less cash (T + 1, classes). Index 0 is before the first period.
+    """A policy and what it is worth.
+
+    ``values`` in cents and ``survival`` are (T + 1, classes, nodes), ``top`` the value beyond the last node less cash
+    (T + 1, classes). Index 0 is before the first period.
     """
 
     problem: RuinProblem
@@ -195,8 +197,9 @@ def _cash(problem: RuinProblem, size: int) -> Floats:
 
 
 class CashLaw(NamedTuple):
-    """Law of cash after each period: ``cash`` in cents (nodes,), ``prob`` (T + 1, nodes) with the ruined where they
-    stopped, ``survival`` (T + 1,).
+    """Law of cash after each period.
+
+    ``cash`` in cents (nodes,), ``prob`` (T + 1, nodes) with the ruined where they stopped, ``survival`` (T + 1,).
     """
 
     cash: Floats

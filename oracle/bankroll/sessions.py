@@ -19,9 +19,9 @@ from terms.scenario import Scenario
 
 
 class Period(NamedTuple):
-    """What a player sees before a period: ``index`` from 0, and cash."""
+    """What a player sees before a period: ``number`` from 1, and cash."""
 
-    index: int
+    number: int
     scenario: Scenario
     supplier: Supplier
     money: UnitEconomics
@@ -46,9 +46,9 @@ class Result(NamedTuple):
 def run_session(chain: BankrollChain, economics: EconomicsConfig, rules: BankrollConfig, player: PlayPeriod) -> Result:
     """Play the periods of ``chain`` in order until the horizon or ruin."""
     cash, path, is_ruined = rules.initial_cents, [rules.initial_cents], False
-    for index, (supplier, scenario) in enumerate(zip(chain.who, chain.scenarios, strict=True)):
+    for number, (supplier, scenario) in enumerate(zip(chain.who, chain.scenarios, strict=True), 1):
         money = unit_economics(scenario, economics)
-        price, rounds = player(Period(index, scenario, supplier, money, cash))
+        price, rounds = player(Period(number, scenario, supplier, money, cash))
         cash, is_ruined = settle(cash, money.profit_cents(price), rounds, rules)
         path.append(cash)
         if is_ruined:
@@ -72,7 +72,7 @@ class PolicyPlayer:
         """Look up the plan for the period, what is known and the cash, and carry it out."""
         memory = self._known.get(period.supplier.number)
         class_ = min(memory.meetings, len(CLASSES) - 1) if memory else 0
-        plan = PLANS[self.valued.plan_at(period.index + 1, class_, period.cash_cents)]
+        plan = PLANS[self.valued.plan_at(period.number, class_, period.cash_cents)]
         ending, after = self._carry_out(plan, period, memory)
         if after is not None and self.is_remembering:
             self._known[period.supplier.number] = after

@@ -34,8 +34,10 @@ _ROOT_2PI = math.sqrt(2.0 * math.pi)
 
 
 class Worth(NamedTuple):
-    """What an ending is worth by round (row ``k`` is round k, row 0 unused): a deal at each offer ``deal`` (K + 1,
-    offers), at each standing price ``taken`` (K + 1, nodes), and no deal ``nothing`` (K + 1,).
+    """What an ending is worth by round: row ``k`` is round k, row 0 unused.
+
+    A deal at each offer ``deal`` (K + 1, offers), at each standing price ``taken`` (K + 1, nodes), and no deal
+    ``nothing`` (K + 1,).
     """
 
     deal: Floats
@@ -86,7 +88,7 @@ def noise_weights(y: Floats, tops: Floats, means: Floats, sd: float, out: Floats
 
 
 @inline
-def _outlook(  # noqa: PLR0913
+def _outlook(
     x: float, k: int, urgency: float, features: Features, params: KernelParams, ends: tuple[float, float]
 ) -> tuple[float, float]:
     """Return what offer ``x`` earns at once and the probability that the talk goes on.
@@ -155,7 +157,8 @@ def backward_induction(  # noqa: PLR0913
                         if can_offer:
                             rate = rate_of[counted, quad[SLOTS - counted], last]
                             _best_offer(
-                                x, past[SLOTS - made :], quad, k, urgency, params, worth, values[k + 1], weights[rate], row
+                                x, past[SLOTS - made :], quad, k, urgency, params, worth, values[k + 1],
+                                weights[rate], row,
                             )  # fmt: skip
 
 

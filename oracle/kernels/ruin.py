@@ -20,8 +20,10 @@ _TIE = 1e-9
 
 
 class Atoms(NamedTuple):
-    """Laws of every (class, plan), one after the other: those of pair ``q = class * plans + plan`` lie in
-    ``start[q] : start[q + 1]``; an empty range is a plan that is not to be had.
+    """Laws of every (class, plan), one after the other.
+
+    Those of pair ``q = class * plans + plan`` lie in ``start[q] : start[q + 1]``; an empty range is a plan that is not
+    to be had.
     """
 
     start: Ints
@@ -122,7 +124,7 @@ def _survive_ahead(nodes: Floats, follow: Floats, below: int, out: Floats) -> No
 
 
 @kernel
-def spread(atoms: Atoms, follow: Floats, below: int, policy: Ints, top_plans: Ints, law: Floats) -> None:  # noqa: PLR0913
+def spread(atoms: Atoms, follow: Floats, below: int, policy: Ints, top_plans: Ints, law: Floats) -> None:
     """Fill ``law`` (T + 1, classes + 1, below + nodes) of cash after each period from ``law[0]``, which is given.
 
     The last class holds the ruined, whose cash (the first ``below`` columns) no longer moves.

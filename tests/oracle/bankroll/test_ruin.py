@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -45,13 +45,13 @@ def best_by_brute_force(problem):
     """Expectimax over exact integer cash: no lattice, no padding, no linear top (the slow twin)."""
     follow = [*problem.follow, np.eye(len(problem.classes))]
 
-    @lru_cache(maxsize=None)
+    @cache
     def value(t, m, cash):
         if cash < problem.threshold_cents or t == problem.horizon:
             return float(cash)
         return max(worth(t, m, cash, plan) for (cls, plan) in problem.laws if cls == m)
 
-    @lru_cache(maxsize=None)
+    @cache
     def worth(t, m, cash, plan):
         law, total = problem.laws[m, plan], 0.0
         for change, posted, prob in zip(law.change, law.posted, law.prob, strict=True):
@@ -101,7 +101,7 @@ def test_exactly_the_threshold_is_not_ruin():
 
 
 def test_ruined_sessions_earn_nothing_later():
-    """By hand: cash 0, T = 2, a coin. Half are ruined at -1; the others stand at 1, then at 2 or 0: mean 0.5*1 - 0.5."""
+    """By hand: cash 0, T = 2, a coin. Half are ruined at -1; the others stand at 1, then at 2 or 0."""
     law = cash_law(solve(session({(0, 0): coin(0.5)}, horizon=2)))
     assert dict(zip(law.cash[law.prob[2] > 0].tolist(), law.prob[2][law.prob[2] > 0].tolist(), strict=True)) == {
         -100.0: 0.5,
