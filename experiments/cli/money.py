@@ -25,6 +25,7 @@ from experiments.runs.runner import run_suite
 from terms.episode import AgentLike, agent_name
 
 if TYPE_CHECKING:
+    from experiments.money.orders import Cell
     from experiments.sessions.folder import SessionsRun
     from experiments.sessions.spec import SessionsSpec
 
@@ -139,16 +140,14 @@ def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
     if as_json:
         out(json.dumps(table.to_json_object(), allow_nan=False))
         return
-    rows = [
-        (
-            row.agent,
-            *(f"{'-' if cell.rank is None else cell.rank}. {estimate(cell.value._asdict())}" for cell in row.cells),
-        )
-        for row in table.rows
-    ]
+    rows = [(row.agent, *map(_ranked, row.cells)) for row in table.rows]
     print_table(text_table("orders of agents, 95 % intervals", ("agent", *table.columns), rows))
     for line in table.differences:
         out(line)
+
+
+def _ranked(cell: Cell) -> str:
+    return "-" if cell.rank is None else f"{cell.rank}. {estimate(cell.value._asdict())}"
 
 
 def show_sessions(run: SessionsRun, *, as_json: bool) -> None:
@@ -176,9 +175,7 @@ def show_sessions(run: SessionsRun, *, as_json: bool) -> None:
 def _print_sessions(run: SessionsRun, summary: Mapping[str, Any]) -> None:
     ends, played = summary["sessions"], summary["periods"]
     rows = [(name.replace("_", " "), estimate(entry), str(entry["n"])) for name, entry in summary["metrics"].items()]
-    title = (
-        f"{run.header.agent}, {run.header.spec.label}; money in dollars, 95 % intervals over sessions, - is undefined"
-    )
+    title = f"{run.header.agent}, {run.header.spec.label}; dollars, 95 % intervals over sessions, - is undefined"
     print_table(text_table(title, ("metric", "estimate", "n"), rows))
     out(f"sessions: {', '.join(f'{count} {end}' for end, count in ends.items() if count)}; {played['played']} periods")
     best, worst = max(TERMINAL_BALANCES.values()), min(TERMINAL_BALANCES.values())

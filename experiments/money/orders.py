@@ -1,7 +1,7 @@
 """The order of agents by what they get of the surplus, by money left in single talks, and by cash after a session.
 
-Commerce runs give SE+ and the regret rate, bankroll runs the terminal balance. Agents are ranked by point estimates; the
-intervals stand beside them, and pairs whose order differs between two columns are named.
+Commerce runs give SE+ and the regret rate, bankroll runs the terminal balance. Agents are ranked by point estimates;
+the intervals stand beside them, and pairs whose order differs between two columns are named.
 """
 
 from __future__ import annotations
