@@ -36,6 +36,7 @@ from terms.luck import CueDraw, Luck, keyed_luck
 from terms.scenario import Scenario
 from terms.types import Family, Opener, PrivateType, Regime, Role
 
+_OPENERS = tuple(Opener)
 _REGIMES = (Regime.OVERLAP, Regime.URGENCY_SHIFT, Regime.NO_DEAL)
 
 
@@ -86,31 +87,51 @@ class BankrollChain:
     scenarios: tuple[Scenario, ...]
 
 
+class Streams:
+    """Generators of one session by name, each made once and drawn from period by period.
+
+    A stream is named after what it decides and takes the same number of draws whatever anybody does, so a chain cut
+    short is the start of the longer one and adding a quantity later disturbs none of the others.
+    """
+
+    def __init__(self, seed: int, session: int) -> None:
+        self._key = (seed, session)
+        self._found: dict[str, np.random.Generator] = {}
+
+    def __call__(self, name: str) -> np.random.Generator:
+        """Return the stream called ``name``."""
+        if name not in self._found:
+            seed, session = self._key
+            spawn = (zlib.crc32(name.encode()), session)
+            self._found[name] = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn)))
+        return self._found[name]
+
+
 def build_chain(session: int, chain: ChainConfig, bankroll: BankrollConfig) -> BankrollChain:
     """Return session number ``session`` (from 0) of a chain: the same for every agent, alone and among any others."""
-    who = tuple(_met(session, period, chain, bankroll) for period in range(bankroll.horizon))
-    suppliers = {number: draw_supplier(session, number, chain) for number in sorted(set(who))}
+    stream = Streams(chain.seed, session)
+    pool = {
+        SupplierMode.IID: bankroll.horizon,
+        SupplierMode.POOL: bankroll.pool_size,
+        SupplierMode.PERSISTENT: 1,
+    }[bankroll.supplier_mode]
+    suppliers = [draw_supplier(number, chain, stream) for number in range(1, pool + 1)]
+    is_drawn = bankroll.supplier_mode is SupplierMode.POOL
+    picks = stream("who").integers(pool, size=bankroll.horizon).tolist() if is_drawn else range(bankroll.horizon)
+    who = tuple(suppliers[pick % pool] for pick in picks)
+    mode = f"pool-{pool}" if is_drawn else bankroll.supplier_mode.value
+    name = f"bankroll-{chain.seed}/{mode}/{chain.perspective.role}/{session:03d}"
     scenarios = tuple(
-        draw_period(session, period, suppliers[number], chain, bankroll) for period, number in enumerate(who)
+        draw_period(f"{name}/{period:03d}", period, supplier, chain, stream) for period, supplier in enumerate(who, 1)
     )
-    return BankrollChain(session, tuple(suppliers[number] for number in who), scenarios)
+    return BankrollChain(session, who, scenarios)
 
 
-def _met(session: int, period: int, chain: ChainConfig, bankroll: BankrollConfig) -> int:
-    match bankroll.supplier_mode:
-        case SupplierMode.IID:
-            return period + 1
-        case SupplierMode.PERSISTENT:
-            return 1
-        case SupplierMode.POOL:
-            return 1 + int(_stream("who", chain.seed, session, period).integers(bankroll.pool_size))
-
-
-def draw_supplier(session: int, number: int, chain: ChainConfig) -> Supplier:
-    """Draw the type of a supplier from the mixture of the regimes' laws, each quantity from its own stream."""
+def draw_supplier(number: int, chain: ChainConfig, stream: Streams) -> Supplier:
+    """Draw the type of the next supplier from the mixture of the regimes' laws."""
 
     def uniform(name: str) -> float:
-        return float(_stream(f"supplier_{name}", chain.seed, session, number).random())
+        return float(stream(f"supplier_{name}").random())
 
     prior = chain.game.prior
     regime = _REGIMES[pick(chain.regime_weights, uniform("regime"))]
@@ -119,36 +140,28 @@ def draw_supplier(session: int, number: int, chain: ChainConfig) -> Supplier:
     span = chain.game.price_max - chain.game.price_min
     buyer, seller = reservations(regime, geometry, prior, chain.game.price_min, span)
     law = prior.counterpart_urgency(regime)
-    urgency = float(_stream("supplier_urgency", chain.seed, session, number).beta(law.a, law.b))
+    urgency = float(stream("supplier_urgency").beta(law.a, law.b))
     stance = STANCES[pick(chain.game.families[family].stance_prior, uniform("stance"))]
     reservation = seller if chain.perspective.role is Role.BUYER else buyer
     return Supplier(number, family, PrivateType(reservation, urgency, stance))
 
 
-def draw_period(
-    session: int, period: int, supplier: Supplier, chain: ChainConfig, bankroll: BankrollConfig
-) -> Scenario:
-    """Draw what a period brings beside its supplier; ``period`` counts from 0, the scenario id from 1."""
-
-    def stream(name: str) -> np.random.Generator:
-        return _stream(name, chain.seed, session, period)
-
-    game, role = chain.game, chain.perspective.role
+def draw_period(name: str, period: int, supplier: Supplier, chain: ChainConfig, stream: Streams) -> Scenario:
+    """Draw what the next period brings beside its supplier; ``period`` counts from 1."""
+    game = chain.game
     x = _canonical(supplier.hidden.reservation_price, chain)
     odds = regime_odds(x, supplier.hidden.urgency, chain)
     regime = _REGIMES[pick(odds, float(stream("regime").random()))]
     own = x + _own_distance(x, regime, float(stream("own").random()), chain)
-    agent = game.prior
-    own_stance = STANCES[pick(agent.agent_stance, float(stream("agent_stance").random()))]
-    own_urgency = float(stream("agent_urgency").beta(agent.agent_urgency.a, agent.agent_urgency.b))
+    urgency, stance = game.prior.agent_urgency, STANCES[pick(game.prior.agent_stance, stream("agent_stance").random())]
     return Scenario(
-        scenario_id=f"bankroll-{chain.seed}/{bankroll.supplier_mode}/{role}/{session:03d}/{period + 1:03d}",
+        scenario_id=name,
         regime=regime,
         family=supplier.family,
-        agent_role=role,
-        opener=list(Opener)[int(stream("opener").integers(2))],
-        episode_seed=period + 1,
-        agent_type=PrivateType(_price(own, chain), own_urgency, own_stance),
+        agent_role=chain.perspective.role,
+        opener=_OPENERS[int(stream("opener").integers(2))],
+        episode_seed=period,
+        agent_type=PrivateType(_price(own, chain), float(stream("agent_urgency").beta(urgency.a, urgency.b)), stance),
         counterpart_type=supplier.hidden,
         harshness=between(game.opening.harshness, float(stream("harshness").random())),
         price_min=game.price_min,
@@ -209,9 +222,3 @@ def _canonical(price: float, chain: ChainConfig) -> float:
 def _price(x: float, chain: ChainConfig) -> float:
     share = x if chain.perspective.role is Role.BUYER else 1 - x
     return chain.game.price_min + (chain.game.price_max - chain.game.price_min) * share
-
-
-def _stream(name: str, *key: int) -> np.random.Generator:
-    seed, *place = key
-    spawn = (zlib.crc32(name.encode()), *place)
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn)))

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from experiments.money.columns import MoneyRow, money_rows
+from experiments.money.metrics import money_object
 from experiments.runs.config import PACKAGE, RunHeader
 from experiments.runs.files import write_atomically
 from experiments.runs.journal import encode_line, read_journal, strict_dumps
@@ -122,9 +124,24 @@ def write_results(folder: Path, header: RunHeader, records: Sequence[EpisodeReco
     return summary
 
 
+def run_money(header: RunHeader, records: Sequence[EpisodeRecord]) -> list[MoneyRow]:
+    """Return the money of a commerce run's scored episodes.
+
+    Raises
+    ------
+    RunError
+        If it was played without money.
+    """
+    suite = header.suite
+    if suite.economics is None:
+        raise RunError(f"{header.agent} on {suite.label} was played without money; use `terms commerce`")
+    return money_rows(records, {scenario.scenario_id: scenario for scenario in suite.build()}, suite.economics)
+
+
 def summary_object(header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[str, Any]:
-    """Return what ``summary.json`` holds: every metric, and what it was measured on."""
+    """Return what ``summary.json`` holds: every metric, and what it was measured on; commerce runs their money too."""
     return {
+        **({} if header.suite.economics is None else {"money": money_object(run_money(header, records))}),
         "agent": header.agent,
         "suite": header.suite.label,
         "suite_digest": header.suite_digest,

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from commerce.economics import EconomicsConfig, unit_economics
 from experiments.models.playing import play_episode
 from experiments.runs.config import RunHeader, SuiteSpec
 from experiments.runs.files import exclusive_lock, write_atomically
@@ -114,7 +115,7 @@ class SuiteJob(NamedTuple):
         """Play the episodes."""
         scenarios = self.suite.build()
         for index in self.indices:
-            yield _play_row(agent, scenarios[index])
+            yield _play_row(agent, scenarios[index], self.suite.economics)
 
     def after(self, rows: Sequence[Row]) -> SuiteJob | None:
         """Return the episodes after the first ``len(rows)``."""
@@ -122,7 +123,8 @@ class SuiteJob(NamedTuple):
         return SuiteJob(self.suite, rest) if rest else None
 
 
-def _play_row(agent: AgentLike, scenario: Scenario) -> Row:
-    played = play_episode(scenario, agent)
+def _play_row(agent: AgentLike, scenario: Scenario, economics: EconomicsConfig | None) -> Row:
+    money = None if economics is None else {"economics": unit_economics(scenario, economics).to_json_object()}
+    played = play_episode(scenario, agent, side_info=money)
     extras = {"receipts": list(played.receipts), "voice": played.voice_outcomes}
     return {"record": to_row(played.record), **{key: value for key, value in extras.items() if value}}

@@ -45,12 +45,15 @@ def run_sessions(  # noqa: PLR0913 - what is played, where to, and by whom
         with sit_down(folder) if sit_down else nullcontext(agent) as player:
             before = load_sessions(folder)
             jobs = _jobs(before)
+            left = sum(spec.bankroll.horizon - len(job.past) for job in jobs)
             with JournalWriter(folder / LOG) as log:
 
                 def keep(rows: Sequence[Row]) -> None:
+                    nonlocal left
                     log.append(*rows)
+                    left -= len(rows)
                     if progress:
-                        progress(rows, 0)
+                        progress(rows, left)
 
                 with open_pool(player, workers, executor) as pool:
                     do_jobs(player, jobs, pool, keep)

@@ -20,6 +20,7 @@ from commerce.bankroll import PeriodRecord, SessionRecord
 from experiments.money.metrics import BOOTSTRAP_SEED, regret_rate
 from experiments.sessions.spec import SessionsHeader
 from experiments.stats import bootstrap_clusters
+from experiments.validity import too_many_unusable
 from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
 
 TAIL_SHARE = 0.25
@@ -85,6 +86,7 @@ def summary_object(
         "suite": header.spec.label,
         "digest": header.digest,
         "versions": header.versions,
+        "invalidity": _invalidity([period for session in sessions for period in session.periods]),
         "metrics": {name: estimate._asdict() for name, estimate in metrics.items()},
         "sessions": {end: ends.count(end) for end in ("finished", "ruined", "lost", "open")},
         "memoryless_lost": sum(session.end == "lost" for session in memoryless),
@@ -94,6 +96,12 @@ def summary_object(
             "feasible": sum(period.is_feasible for period in periods),
         },
     }
+
+
+def _invalidity(periods: Sequence[PeriodRecord]) -> str | None:
+    if not any(not period.is_lost for period in periods):
+        return "nothing was scored"
+    return too_many_unusable(sum(period.fault is not None for period in periods) / len(periods))
 
 
 def _mean(values: Sequence[float]) -> Estimate:

@@ -7,8 +7,9 @@ from typing import Any
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, SupplierMode
 from commerce.economics import Supplier, UnitEconomics
+from experiments.models.negotiator import TOLD_ONCE
 
-LEDGER, MET_BEFORE = "ledger", "met_before"
+LEDGER, MET_BEFORE = TOLD_ONCE
 
 
 def period_side_info(  # noqa: PLR0913 - everything an agent may see, named
