@@ -5,7 +5,7 @@ The state is a function of the periods played, so a session is taken up after an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -62,10 +62,14 @@ def _armed(agent: AgentLike, arm: Arm) -> AgentLike:
 
 @dataclass
 class Table:
-    """A session under play. What it keeps follows from ``past``, which it replays once when it is set up."""
+    """A session under play. What it keeps follows from ``past``, which it replays once when it is set up.
+
+    ``play`` plays a period; the diagnosis plays the same periods under its conditions.
+    """
 
     agent: AgentLike
     job: SessionJob
+    play: Callable[..., PlayedEpisode] = play_episode
 
     def __post_init__(self) -> None:
         spec = self.job.spec
@@ -104,7 +108,7 @@ class Table:
             met_before=self._met.get(supplier.number, ()),
         )
         past = tuple(self._meetings.get(supplier.number, ())) if named else ()
-        played = play_episode(scenario, self.agent, side_info=told, past=past)
+        played = self.play(scenario, self.agent, side_info=told, past=past)
         place = Place(self.job.session, index + 1, supplier.number)
         period = settled_period(place, played.record, economics, self.cash_cents, spec.bankroll)
         self._remember(period, played.record)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from commerce.economics import ChainConfig
 from oracle.model import Model
 from oracle.planner import BeliefTracker
-from oracle.prior import RELEASED_REGIMES, SCALE, Grid, Knowledge, Seat
+from oracle.prior import RELEASED_REGIMES, SCALE, Grid, Group, Knowledge, Seat, column_groups
 from terms.config import Beta
 from terms.types import Role
 
@@ -59,6 +59,11 @@ class Laws(NamedTuple):
     grid: Grid
     chain: ChainConfig
 
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The (family, stance) pairs of the middle axis of every belief."""
+        return column_groups(self.knowledge)
+
 
 def start_meeting(laws: Laws, seat: Seat, memory: Memory | None) -> BeliefTracker:
     """Return the belief before the first price: of a stranger, or of a supplier that is remembered.
@@ -67,8 +72,7 @@ def start_meeting(laws: Laws, seat: Seat, memory: Memory | None) -> BeliefTracke
     """
     stranger = BeliefTracker.start(laws.knowledge, laws.model, seat, laws.grid)
     nodes = laws.model.columns.urgency
-    middles = (stranger.low + stranger.high) / 2
-    joint = _joint_density(middles, seat.own, nodes, laws.chain)
+    joint = _joint_density(stranger.low, stranger.high, seat.own, nodes, laws.chain)
     plain = joint.sum(axis=0)
     weights = np.array(laws.chain.regime_weights)
     tilt = np.divide(np.tensordot(weights, joint, 1), plain, out=np.zeros_like(plain), where=plain > 0)
@@ -120,24 +124,34 @@ def _refined(memory: Memory) -> Memory:
 
 def own_density(memory: Memory, own: float, nodes: Floats, chain: ChainConfig) -> Floats:
     """Return ``f(a | x, kappa)`` at every (row, node), up to a constant; ``own`` canonical."""
-    middles = (memory.low + memory.high) / 2
     weights = np.array(chain.regime_weights)
-    joint = np.tensordot(weights, _joint_density(middles, own, nodes, chain), 1)
-    alone = np.tensordot(weights, _type_density(middles, nodes, chain), 1)
+    joint = np.tensordot(weights, _joint_density(memory.low, memory.high, own, nodes, chain), 1)
+    alone = np.tensordot(weights, _type_density((memory.low + memory.high) / 2, nodes, chain), 1)
     return np.divide(joint, alone, out=np.zeros_like(joint), where=alone > 0)
 
 
-def _joint_density(r: Floats, own: float, nodes: Floats, chain: ChainConfig) -> Floats:
-    """Return ``f_rho(x, a) beta_rho(kappa)`` (regimes, rows, nodes); prices in percent of R."""
-    prior, x, a = chain.game.prior, r / SCALE, own / SCALE
-    low, high = _middles(chain)
-    width, gap = a - x, x - a
-    middle = (a + x) / 2
-    feasible = (width >= prior.zopa_share.low) & (width <= prior.zopa_share.high) & (middle >= low) & (middle <= high)
-    apart = (gap >= prior.gap_share.low) & (gap <= prior.gap_share.high)
-    deal = feasible / ((prior.zopa_share.high - prior.zopa_share.low) * (high - low))
-    none = apart / ((1 - np.clip(gap, 0, 0.999)) * (prior.gap_share.high - prior.gap_share.low))
+def _joint_density(low: Floats, high: Floats, own: float, nodes: Floats, chain: ChainConfig) -> Floats:
+    """Return ``f_rho(x, a) beta_rho(kappa)`` averaged over cells (regimes, rows, nodes); prices in percent of R.
+
+    Cells are cut where a law ends: a supplier at the very edge of what is possible must keep its weight.
+    """
+    prior, a = chain.game.prior, own / SCALE
+    zopa, gap, (first, last) = prior.zopa_share, prior.gap_share, _middles(chain)
+    cells = low / SCALE, high / SCALE
+    feasible = _share_inside(*cells, max(a - zopa.high, 2 * first - a), min(a - zopa.low, 2 * last - a))
+    apart = _share_inside(*cells, a + gap.low, a + gap.high)
+    distance = np.clip((cells[0] + cells[1]) / 2 - a, gap.low, gap.high)
+    deal = feasible / ((zopa.high - zopa.low) * (last - first))
+    none = apart / ((1 - distance) * (gap.high - gap.low))
     return _with_urgency([deal, deal, none], nodes, chain)
+
+
+def _share_inside(low: Floats, high: Floats, bottom: float, top: float) -> Floats:
+    """Return the share of each cell that lies between ``bottom`` and ``top``; a point is inside or not."""
+    width = high - low
+    inside = np.clip(np.minimum(high, top) - np.maximum(low, bottom), 0.0, None)
+    is_inside = ((low >= bottom) & (low <= top)).astype(np.float64)
+    return np.divide(inside, width, out=is_inside, where=width > 0)
 
 
 def _type_density(r: Floats, nodes: Floats, chain: ChainConfig) -> Floats:

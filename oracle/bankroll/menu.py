@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commerce.bankroll import BankrollConfig, SupplierMode, operating_cost_cents
-from commerce.economics import ChainConfig, EconomicsConfig, Supplier, UnitEconomics, unit_economics
-from commerce.economics.chain import draw_period, draw_supplier
+from commerce.economics import ChainConfig, EconomicsConfig, UnitEconomics, build_chain, unit_economics
 from oracle.bankroll.meeting import Caution, Ending, Path, Table, stop
 from oracle.bankroll.memory import Memory
 from oracle.bankroll.problem import RuinProblem, stage_law
@@ -102,21 +101,18 @@ def sample_outcomes(
 ) -> Outcomes:
     """Meet fresh suppliers and return what every plan would have earned."""
     elsewhere = chain.model_copy(update={"seed": chain.seed + SEED_SHIFT})
+    meetings = len(CLASSES) - 1 + settings.num_judged
+    same = rules.model_copy(update={"supplier_mode": SupplierMode.PERSISTENT, "horizon": meetings})
     table = Table(chain)
     shape = (len(CLASSES), len(PLANS), settings.num_suppliers, settings.num_judged)
     net, learnt = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_)
     for number in range(settings.num_suppliers):
-        supplier = draw_supplier(number, 1, elsewhere)
-
-        def meeting(index: int, supplier: Supplier = supplier, number: int = number) -> tuple[Scenario, UnitEconomics]:
-            scenario = draw_period(number, index, supplier, elsewhere, rules)
-            return scenario, unit_economics(scenario, economics)
-
+        scenarios = build_chain(number, elsewhere, same).scenarios
         memories: list[Memory | None] = [None]
-        for index in range(len(CLASSES) - 1):
-            memories.append(table.play(*meeting(index), memories[-1]).memory)
-        for judged in range(settings.num_judged):
-            scenario, money = meeting(len(CLASSES) - 1 + judged)
+        for scenario in scenarios[: len(CLASSES) - 1]:
+            memories.append(table.play(scenario, unit_economics(scenario, economics), memories[-1]).memory)
+        for judged, scenario in enumerate(scenarios[len(CLASSES) - 1 :]):
+            money = unit_economics(scenario, economics)
             for class_, known in enumerate(memories):
                 found = _stopped(table.play(scenario, money, known), scenario, money, rules)
                 net[class_, :, number, judged], learnt[class_, :, number, judged] = found
