@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
+from commerce.economics import build_chain
 from experiments.runs.files import write_atomically
 from experiments.runs.folder import HEADER, SUMMARY, RunError, read_header_as
 from experiments.runs.journal import read_journal, strict_dumps
-from experiments.sessions.play import has_ended
+from experiments.sessions.play import has_ended, period_seed
 from experiments.sessions.records import from_row, to_row
 from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
 from experiments.sessions.summary import summary_object
@@ -94,6 +95,13 @@ def session_record(number: int, periods: Sequence[PeriodRecord], spec: SessionsS
     elif len(periods) == rules.horizon:
         end = SessionEnd.FINISHED
     return SessionRecord(number, end, rules.initial_cents, rules.horizon, tuple(periods))
+
+
+def played_seeds(run: SessionsRun) -> list[int]:
+    """Return what names the model calls of each period, arm by arm."""
+    spec = run.header.spec
+    chains = (build_chain(session.session, spec.chain, spec.bankroll) for session in run.sessions)
+    return [period_seed(arm, scenario) for chain in chains for scenario in chain.scenarios for arm in spec.arms]
 
 
 def write_results(run: SessionsRun) -> dict[str, Any]:

@@ -5,19 +5,20 @@ The state is a function of the periods played, so a session is taken up after an
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from commerce.bankroll import PeriodRecord
 from commerce.economics import BankrollChain, build_chain, unit_economics
-from experiments.models.negotiator import ModelAgent
+from experiments.models.negotiator import ModelAgent, Negotiation
 from experiments.models.playing import PlayedEpisode, play_episode
 from experiments.runs.pool import Row
 from experiments.sessions.records import Place, episode_of, from_row, settled_period, to_row
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.views import ledger_line, meeting_line, names_supplier, period_side_info
-from terms import EpisodeRecord
+from terms import EpisodeRecord, Scenario
 from terms.episode import AgentLike
 from terms.meetings import Meeting, meeting_of
 
@@ -53,11 +54,27 @@ def has_ended(periods: Sequence[PeriodRecord], spec: SessionsSpec) -> bool:
     return len(periods) == rules.horizon or last.is_lost or last.cash_cents < rules.ruin_cents
 
 
+class MemorylessModel(ModelAgent):
+    """A model in the second arm: its calls need names of their own, or the log would answer them from the first."""
+
+    def for_episode(self, seed: int) -> Negotiation:
+        """Return the agent of one episode, its calls named apart."""
+        return super().for_episode(_second_seed(seed))
+
+
 def _armed(agent: AgentLike, arm: Arm) -> AgentLike:
-    """Give a model's calls names of their own in the second arm; the log would take them for those of the first."""
-    if arm is Arm.MEMORYLESS and isinstance(agent, ModelAgent):
-        return replace(agent, base_name=f"{agent.base_name}+{arm}")
-    return agent
+    if arm is Arm.MEMORY or not isinstance(agent, ModelAgent):
+        return agent
+    return MemorylessModel(**{field.name: getattr(agent, field.name) for field in fields(agent)})
+
+
+def period_seed(arm: Arm, scenario: Scenario) -> int:
+    """Return the seed that names a model's calls in a period of ``arm``."""
+    return scenario.agent_seed if arm is Arm.MEMORY else _second_seed(scenario.agent_seed)
+
+
+def _second_seed(seed: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{Arm.MEMORYLESS}/{seed}".encode()).digest()[:8], "big")
 
 
 @dataclass

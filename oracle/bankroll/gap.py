@@ -126,7 +126,8 @@ def split_gap(agent: str, arms: SessionArms, *, rng: np.random.Generator | None 
     parts = parts_of(arms)
     table = np.stack(list(parts.values()), axis=1)
     estimates = bootstrap_means(table, np.arange(len(arms.sessions)), rng=draws)
-    rows = [Row(*OVERALL, part, *each) for part, each in zip(parts, estimates, strict=True)]
+    kind, label = OVERALL
+    rows = [Row(kind, label, part, *each) for part, each in zip(parts, estimates, strict=True)]
     return SessionGap(agent, arms, tuple(rows))
 
 

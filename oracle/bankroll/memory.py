@@ -151,7 +151,7 @@ def _share_inside(low: Floats, high: Floats, bottom: float, top: float) -> Float
     width = high - low
     inside = np.clip(np.minimum(high, top) - np.maximum(low, bottom), 0.0, None)
     is_inside = ((low >= bottom) & (low <= top)).astype(np.float64)
-    return np.divide(inside, width, out=is_inside, where=width > 0)
+    return np.asarray(np.divide(inside, width, out=is_inside, where=width > 0))
 
 
 def _type_density(r: Floats, nodes: Floats, chain: ChainConfig) -> Floats:
