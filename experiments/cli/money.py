@@ -14,6 +14,7 @@ import typer
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
 from experiments.cli.playing import NOTHING_SCORED, default_folder, show_run
+from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.models.seat import ModelSeat
 from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
@@ -88,6 +89,9 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     memory_premium: Annotated[
         bool, typer.Option("--memory-premium", help="Also replay every session without memory: what memory earns.")
     ] = False,
+    gap: Annotated[
+        bool, typer.Option("--gap", help="Also split the gap to the ruin-aware optimum; plays every session again.")
+    ] = False,
     seed: options.Seed = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
@@ -129,7 +133,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     total = sessions * periods * len(spec.arms)
     with progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress:
         run = run_sessions(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
-    show_sessions(run, as_json=as_json)
+    show_sessions(run, as_json=as_json, gap=split_sessions(run, player) if gap else None)
 
 
 def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
@@ -150,7 +154,7 @@ def _ranked(cell: Cell) -> str:
     return "-" if cell.rank is None else f"{cell.rank}. {estimate(cell.value._asdict())}"
 
 
-def show_sessions(run: SessionsRun, *, as_json: bool) -> None:
+def show_sessions(run: SessionsRun, *, as_json: bool, gap: Mapping[str, Any] | None = None) -> None:
     """Print the metrics of finished sessions; exit with 3 when there was nothing to score."""
     from experiments.sessions.summary import summary_object
 
@@ -165,9 +169,11 @@ def show_sessions(run: SessionsRun, *, as_json: bool) -> None:
     if ends["lost"]:
         note(f"note: {ends['lost']} of {len(run.sessions)} sessions were lost to the provider and excluded")
     if as_json:
-        out(json.dumps(summary, allow_nan=False))
+        out(json.dumps(summary if gap is None else {**summary, "gap": gap}, allow_nan=False))
     else:
         _print_sessions(run, summary)
+        if gap is not None:
+            print_gap(gap)
     if not ends["finished"] + ends["ruined"]:
         raise typer.Exit(NOTHING_SCORED)
 
