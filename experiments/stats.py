@@ -10,7 +10,7 @@ is what the t-test costs over a normal test (Guenther 1981, The American Statist
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -78,10 +78,32 @@ def compare(
     if len(runs) < 2:
         raise ValueError(f"runs has {len(runs)} agent; a comparison needs at least 2")
     values = {name: scenario_means(episodes, metric) for name, episodes in runs.items()}
-    raw = [_difference((metric, a, b), values[a], values[b], rng=rng, delta=delta) for a, b in combinations(runs, 2)]
+    return compare_values(values, metric, METRIC_BY_NAME[metric].better, rng=rng, delta=delta)
+
+
+def compare_values(
+    values: Mapping[str, Mapping[str, float]],
+    metric: str,
+    better: str,
+    *,
+    rng: np.random.Generator,
+    delta: float | None = None,
+) -> Comparison:
+    """Compare every pair of agents by their value in each block they share: a scenario, a session or a year.
+
+    Parameters
+    ----------
+    values
+        By agent, its value of ``metric`` in each block.
+    better
+        ``higher`` or ``lower``: which end of the ranking is the best.
+    """
+    if len(values) < 2:
+        raise ValueError(f"values has {len(values)} agent; a comparison needs at least 2")
+    raw = [_difference((metric, a, b), values[a], values[b], rng=rng, delta=delta) for a, b in combinations(values, 2)]
     corrected = holm([difference.p for difference in raw])
     differences = tuple(d._replace(p_holm=p) for d, p in zip(raw, corrected, strict=True))
-    return Comparison(metric, differences, _groups(metric, values, differences))
+    return Comparison(metric, differences, _groups(values, differences, better))
 
 
 def scenario_means(episodes: Sequence[EpisodeRecord], metric: str) -> dict[str, float]:
@@ -118,13 +140,41 @@ def _difference(
 
 def bootstrap_interval(d: Floats, *, rng: np.random.Generator) -> tuple[float, float]:
     """Return the 95 % percentile interval of the mean of ``d``, shape (scenarios,), resampling its entries."""
-    n = len(d)
+    low, high = bootstrap_clusters(lambda values: values.mean(axis=-1), (d,), rng=rng)
+    if low is None or high is None:
+        raise ValueError(f"d={d} has entries that are not finite")
+    return low, high
+
+
+def bootstrap_clusters(
+    statistic: Callable[..., Floats], columns: tuple[Floats, ...], *, rng: np.random.Generator
+) -> tuple[float | None, float | None]:
+    """Return the 95 % percentile interval of a statistic of whole clusters.
+
+    Parameters
+    ----------
+    statistic
+        Maps arrays of shape (..., clusters) to (...,).
+    columns
+        Its arguments, one entry a cluster, each of shape (clusters,).
+
+    Notes
+    -----
+    A resample in which the statistic is undefined (a denominator of 0) is left out; if that is more than one in twenty,
+    no interval is stated.
+    """
+    n = len(columns[0])
     block = max(1, 2_000_000 // n)  # bounds the memory of one block of resamples
-    means = [
-        d[rng.integers(0, n, size=(min(block, NUM_RESAMPLES - start), n), dtype=np.int32)].mean(axis=1)
-        for start in range(0, NUM_RESAMPLES, block)
-    ]
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    found = []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for start in range(0, NUM_RESAMPLES, block):
+            picked = rng.integers(0, n, size=(min(block, NUM_RESAMPLES - start), n), dtype=np.int32)
+            found.append(statistic(*(column[picked] for column in columns)))
+    values = np.concatenate(found)
+    defined = values[np.isfinite(values)]
+    if len(defined) < 0.95 * NUM_RESAMPLES:
+        return None, None
+    low, high = np.quantile(defined, [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -162,11 +212,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _groups(
-    metric: str, values: Mapping[str, Mapping[str, float]], differences: Sequence[Difference]
+    values: Mapping[str, Mapping[str, float]], differences: Sequence[Difference], better: str
 ) -> tuple[tuple[str, ...], ...]:
     """Rank agents and tie each to the leader of its group unless their difference is significant."""
     differ = {frozenset((d.first, d.second)) for d in differences if d.is_significant}
-    direction = -1 if METRIC_BY_NAME[metric].better == "higher" else 1
+    direction = -1 if better == "higher" else 1
     scored = [name for name, outcomes in values.items() if outcomes]
     ranked = sorted(scored, key=lambda name: direction * math.fsum(values[name].values()) / len(values[name]))
     groups: list[list[str]] = []

@@ -32,6 +32,11 @@ def invalidity(records: Sequence[EpisodeRecord], max_share: float = MAX_UNUSABLE
     if all(record.is_excluded for record in records):
         return "nothing was scored"
     share = unusable_share(records).estimate
-    if share is not None and share > max_share:
+    return None if share is None else too_many_unusable(share, max_share)
+
+
+def too_many_unusable(share: float, max_share: float = MAX_UNUSABLE_SHARE) -> str | None:
+    """Say so when ``share`` of the trials ended without a usable reply and that is too many."""
+    if share > max_share:
         return f"{share:.1%} of the trials ended without a usable reply, more than {max_share:.0%}"
     return None

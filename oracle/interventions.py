@@ -170,15 +170,21 @@ def condition_side_info(scenario: Scenario, condition: Condition, reference: Ref
 
 
 def play_condition(
-    scenario: Scenario, agent: AgentLike, condition: Condition, *, reference: Reference | None = None
+    scenario: Scenario,
+    agent: AgentLike,
+    condition: Condition,
+    *,
+    reference: Reference | None = None,
+    side_info: Mapping[str, Any] | None = None,
 ) -> Trial:
     """Play one episode under ``condition``, as played and with faults of execution repaired.
 
-    A provider's failure ends both lines: it is no fault of the agent and is excluded from every mean.
+    ``side_info`` is told beside what the condition tells. A provider's failure ends both lines: it is no fault of the
+    agent and is excluded from every mean.
     """
     honest = reference or Reference()
     act = start_episode(agent, scenario)
-    told = condition_side_info(scenario, condition, honest)
+    told = _beside(side_info, condition_side_info(scenario, condition, honest))
     stand_in: ReferenceAgent | None = None
     unseen: list[Observation] = []  # what a stand-in has to catch up on; most episodes never need one
     game, moves, name = Game(scenario), list[Action](), agent_name(agent)
@@ -201,6 +207,15 @@ def play_condition(
         game.step(action)
     record = game.record(name)
     return Trial(played or record, record)
+
+
+def _beside(first: Mapping[str, Any] | None, second: SideInfo | None) -> SideInfo | None:
+    """Tell both."""
+    if not first or second is None:
+        return first or second
+    if callable(second):
+        return lambda observation: {**first, **second(observation)}
+    return {**first, **second}
 
 
 def is_execution_fault(action: Action, observation: Observation) -> bool:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from oracle.kernels.clairvoyant import SLOTS, backward_induction, noise_weights, offer_values
+from oracle.kernels.clairvoyant import SLOTS, Worth, backward_induction, noise_weights, offer_values
 from terms.agents.moves import sign
 from terms.config import GameConfig
 from terms.kernel import (
@@ -78,6 +78,7 @@ class Solution(NamedTuple):
     problem: Problem
     offers: Floats
     prices: Floats
+    worth: Worth
     values: Floats
 
 
@@ -134,7 +135,19 @@ def price_grid(problem: Problem, num_prices: int) -> Floats:
     )
 
 
-def solve_on(problem: Problem, offers: Floats, prices: Floats, first_round: int = 2) -> Solution:
+def surplus_worth(problem: Problem, offers: Floats, prices: Floats) -> Worth:
+    """Return the game's own utility: what a deal leaves of the own reservation, nothing without one."""
+    rounds = problem.params.horizon + 1
+    return Worth(
+        np.repeat(problem.zopa - offers[None], rounds, axis=0),
+        np.repeat(problem.zopa - prices[None], rounds, axis=0),
+        np.zeros(rounds),
+    )
+
+
+def solve_on(
+    problem: Problem, offers: Floats, prices: Floats, first_round: int = 2, worth: Worth | None = None
+) -> Solution:
     """Run backward induction on given grids down to ``first_round``.
 
     Parameters
@@ -143,17 +156,20 @@ def solve_on(problem: Problem, offers: Floats, prices: Floats, first_round: int 
         Rising; ``prices`` runs from 0 to the highest standing price that can occur.
     first_round
         Round 1 has no state to tabulate: nothing has been offered, and perhaps nothing stands.
+    worth
+        What endings are worth by round; the game's own utility if left out.
     """
+    ends = worth or surplus_worth(problem, offers, prices)
     params = problem.params
     rate_of, rates = _rates(problem, offers)
     weights = np.stack([_weights(prices, prices, rate, params).T for rate in rates])
     ranks = comb(len(offers) + SLOTS - 1, SLOTS)
     values = np.zeros((params.horizon + 2, ranks, len(prices)))
     backward_induction(
-        offers, prices, (problem.urgency, problem.zopa), params, (first_round, int(problem.is_final_answered)),
+        offers, prices, problem.urgency, params, ends, (first_round, int(problem.is_final_answered)),
         rate_of, np.ascontiguousarray(weights), values,
     )  # fmt: skip
-    return Solution(problem, offers, prices, values)
+    return Solution(problem, offers, prices, ends, values)
 
 
 @lru_cache(maxsize=16)
@@ -174,19 +190,20 @@ def offer_action_values(solution: Solution, k: int, past: Sequence[int], standin
     """
     problem, out = solution.problem, np.empty(len(solution.offers))
     if k == problem.params.horizon and not problem.is_final_answered:
-        return np.where(np.arange(len(out)) >= (past[-1] if past else 0), 0.0, -np.inf)
+        nothing = solution.worth.nothing[k]
+        return np.where(np.arange(len(out)) >= (past[-1] if past else 0), nothing, -np.inf)
     recent = list(past[-SLOTS:])
     first, second, third, last = [recent[0]] * (SLOTS - len(recent)) + recent if recent else [-1] * SLOTS
     made = solution.offers[recent]
     if standing is None:
-        law = _opening_weights(problem, solution.prices)
+        law = opening_weights(problem, solution.prices)
     else:
         rate = concession_rate(problem.urgency, history_features(made.tolist(), 1, problem.params), problem.params)
         law = _weights(solution.prices, np.array([standing]), rate, problem.params)[0]
-    type_ = (problem.urgency, problem.zopa)
     offer_values(
-        solution.offers, made, (first, second, third, last), k, type_, problem.params, solution.values[k + 1], law, out
-    )
+        solution.offers, made, (first, second, third, last), k, problem.urgency, problem.params, solution.worth,
+        solution.values[k + 1], law, out,
+    )  # fmt: skip
     return out
 
 
@@ -252,7 +269,7 @@ def _weights(prices: Floats, tops: Floats, rate: float, params: KernelParams) ->
     return out
 
 
-def _opening_weights(problem: Problem, prices: Floats) -> Floats:
+def opening_weights(problem: Problem, prices: Floats) -> Floats:
     r"""Return the law of the opening price on the nodes: uniform harshness, normal noise, clipped to [0, ceiling].
 
     The excess ``E (b - a)^+`` of a normal averages over a uniform mean on ``[m_0, m_1]`` in closed form, by

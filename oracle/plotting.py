@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from oracle.explain import Explanation
     from oracle.tables import SuiteValue
 
-_STEPS = ("execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control")
+STEPS = ("execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control")
 _LABELS = {
     "played": "as played",
     "execution": "execution",
@@ -21,6 +21,7 @@ _LABELS = {
     "uncertainty_own": "uncertainty\n(own)",
     "uncertainty_unavoidable": "uncertainty\n(unavoidable)",
     "control": "control",
+    "caution": "caution",
 }
 
 
@@ -38,7 +39,13 @@ STANDARD_COLORS = Colors()
 
 
 def plot_waterfall(
-    rows: Mapping[str, Estimate], ax: Axes | None = None, *, target: str, title: str, colors: Colors = STANDARD_COLORS
+    rows: Mapping[str, Estimate],
+    ax: Axes | None = None,
+    *,
+    target: str,
+    title: str,
+    colors: Colors = STANDARD_COLORS,
+    steps: Sequence[str] = STEPS,
 ) -> Axes:
     """Draw bars from the utility as played to the reference's, one step a part, each with its 95 % interval.
 
@@ -50,6 +57,8 @@ def plot_waterfall(
         Estimates by part: ``played``, ``reference``, and every step.
     target
         Name of the reference.
+    steps
+        Parts from left to right.
     """
     if ax is None:
         from matplotlib import pyplot
@@ -57,7 +66,7 @@ def plot_waterfall(
         _, ax = pyplot.subplots(figsize=(8, 4))
     level = rows["played"].estimate or 0.0
     ax.bar(0, level, color=colors.level)
-    for place, part in enumerate(_STEPS, start=1):
+    for place, part in enumerate(steps, start=1):
         row = rows[part]
         step = row.estimate or 0.0
         colour = colors.shared if part == "uncertainty_unavoidable" else colors.gain if step >= 0 else colors.loss
@@ -69,8 +78,8 @@ def plot_waterfall(
             top = max(top, level + row.high)
         level += step
         ax.annotate(f"{step:+.2f}", (place, top), textcoords="offset points", xytext=(0, 3), ha="center", fontsize=9)
-    ax.bar(len(_STEPS) + 1, rows["reference"].estimate or 0.0, color=colors.level)
-    ax.set_xticks(range(len(_STEPS) + 2), [*(_LABELS[part] for part in ("played", *_STEPS)), target], fontsize=9)
+    ax.bar(len(steps) + 1, rows["reference"].estimate or 0.0, color=colors.level)
+    ax.set_xticks(range(len(steps) + 2), [*(_LABELS[part] for part in ("played", *steps)), target], fontsize=9)
     ax.set_ylabel("mean utility (price units)")
     ax.set_title(title, fontsize=10)
     return ax

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from terms.game import Game
+from terms.meetings import Meeting
 from terms.protocol import coerce_action
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
@@ -18,7 +19,8 @@ class Agent(Protocol):
     """Anything with ``act``. Plain functions from an observation to an action serve as well.
 
     An agent that keeps state or draws random numbers also has ``for_episode(seed)``, which returns a new agent for one
-    episode: that is what keeps episodes independent of batch, order and worker.
+    episode: that is what keeps episodes independent of batch, order and worker. One that learns from earlier meetings
+    with the same counterpart has ``for_meeting(seed, past)`` (see :mod:`terms.meetings`).
     """
 
     def act(self, observation: Observation) -> Action | Mapping[str, Any]:
@@ -66,8 +68,16 @@ def start_episode(agent: AgentLike, scenario: Scenario) -> Callable[[Observation
     return getattr(player, "act", None) or player  # type: ignore[return-value]
 
 
-def player_of(agent: AgentLike, scenario: Scenario) -> AgentLike:
-    """Return what plays ``scenario``: the agent itself, or the one it makes for this episode."""
+def player_of(agent: AgentLike, scenario: Scenario, past: Sequence[Meeting] | None = None) -> AgentLike:
+    """Return what plays ``scenario``: the agent itself, or the one it makes for this episode.
+
+    ``past`` holds its earlier meetings with this counterpart for an agent that wants them (:mod:`terms.meetings`);
+    ``None`` is an episode that stands alone.
+    """
+    meet = getattr(agent, "for_meeting", None)
+    if past is not None and meet is not None:
+        remembering: AgentLike = meet(scenario.agent_seed, tuple(past))
+        return remembering
     start = getattr(agent, "for_episode", None)
     player: AgentLike = start(scenario.agent_seed) if start else agent
     return player

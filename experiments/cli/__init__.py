@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from experiments.cli import answers, listing, models, playing, reading, telling, years
+from experiments.cli import answers, listing, models, money, playing, reading, telling, years
 from experiments.cli.show import note
 from experiments.models.cache import DamagedCacheError, UnusableCacheError
 from experiments.models.errors import BudgetExceeded
@@ -42,6 +42,9 @@ app.command()(telling.explain)
 app.command("train-oracle")(telling.train_oracle)
 app.command()(models.cost)
 app.command()(models.local_model)
+app.command()(money.commerce)
+app.command()(money.bankroll)
+app.command()(money.order)
 app.command()(years.year)
 app.command()(years.world)
 app.command("lint-economy")(years.lint_economy)

@@ -22,19 +22,17 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
     from experiments.models.calls import read_calls
     from experiments.models.costing import call_facts, cost_per_episode, reply_rates
     from experiments.models.seat import CALLS
-    from experiments.runs.folder import load_run
 
-    loaded = load_run(run)
-    calls = read_calls(loaded.folder / CALLS)
+    label, seeds, receipts = _what_was_played(run)
+    calls = read_calls(run / CALLS)
     facts = call_facts(calls)
-    seeds = [scenario.agent_seed for scenario in loaded.header.suite.build()]
     per_episode = cost_per_episode(calls, seeds)
-    rates = reply_rates(loaded.receipts)
+    rates = reply_rates(receipts)
     if as_json:
         out(json.dumps(_as_object(facts, per_episode, rates), allow_nan=False))
         return
     spent = facts.spending
-    out(f"{loaded.header.agent} on {loaded.header.suite.label}")
+    out(label)
     out(f"settled        ${spent.settled_microusd / 1e6:.6f} in {spent.num_settled} attempts")
     out(f"unknown        {spent.num_unknown} attempts that may have been billed an amount nobody told")
     out(f"not billed     {spent.num_free} failed attempts; {facts.num_recalled} calls answered from the cache")
@@ -48,6 +46,20 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
         out(f"asked without  {', '.join(facts.refused)}, which the server rejects")
     for name, rate in rates.items():
         out(f"{name:15}{estimate(rate._asdict())}  n={rate.n}")
+
+
+def _what_was_played(folder: Path) -> tuple[str, list[int], dict[str, list[dict[str, Any]]]]:
+    """Return who played what, the agent seeds of its episodes or periods, and the receipts by name of these."""
+    from experiments.runs.folder import load_run
+    from experiments.sessions.folder import is_sessions, load_sessions, played_seeds
+
+    if is_sessions(folder):
+        sessions = load_sessions(folder)
+        label = f"{sessions.header.agent} in sessions, {sessions.header.spec.label}"
+        return label, played_seeds(sessions), {"/".join(map(str, key)): row for key, row in sessions.receipts.items()}
+    run = load_run(folder)
+    seeds = [scenario.agent_seed for scenario in run.header.suite.build()]
+    return f"{run.header.agent} on {run.header.suite.label}", seeds, dict(run.receipts)
 
 
 def _dollars(amount: Estimate) -> str:

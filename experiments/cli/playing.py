@@ -125,7 +125,8 @@ def play(  # noqa: PLR0913 - one parameter an option
 
 def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any] | None = None) -> Path:
     """Return ``runs/AGENT-SUITE-HASH``; the hash keeps runs of different settings apart."""
-    facts = [agent_name(agent), dict(settings or {}), spec.model_dump(mode="json")]
+    plain = {"economics"} if spec.economics is None else None  # runs without money keep the folders they had
+    facts = [agent_name(agent), dict(settings or {}), spec.model_dump(mode="json", exclude=plain)]
     digest = hashlib.sha256(strict_dumps(facts).encode()).hexdigest()[:8]
     slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
     return Path("runs") / f"{slug}-{spec.label}-{digest}"

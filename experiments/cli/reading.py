@@ -15,6 +15,8 @@ from experiments.cli import options
 from experiments.cli.show import count_bar, difference_rows, note, out, print_table
 from experiments.runs.folder import Run, load_run
 from experiments.runs.verify import verify_run
+from experiments.sessions.folder import is_sessions
+from experiments.sessions.verify import verify_sessions
 from experiments.stats import PAIRED, Comparison, separation_table
 from experiments.stats import compare as compare_runs
 from experiments.validity import invalidity
@@ -122,15 +124,19 @@ def _traces(runs: Sequence[Run]) -> dict[Path, Trace]:
         return {run.folder: follow_run(run, lambda: progress(next(done), total)) for run in runs}
 
 
-def verify(run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")]) -> None:
+def verify(run: Annotated[Path, typer.Argument(help="Run folder, of episodes, sessions or a year.")]) -> None:
     """Replay a run or a year without any model or merchant and derive every number again."""
-    findings = verify_year(run) if is_year(run) else verify_run(run)
+    kinds = ((is_year, verify_year), (is_sessions, verify_sessions))
+    findings = next((check for is_kind, check in kinds if is_kind(run)), verify_run)(run)
     for finding in findings:
         note(f"FAILED {finding}")
     if findings:
         raise typer.Exit(1)
     if is_year(run):
         out("verified: every call of the year replayed, every number derived again")
+        return
+    if is_sessions(run):
+        out("verified: every period replayed and settled, every number derived again")
         return
     loaded = load_run(run)
     out(f"verified: {len(loaded.records)} episodes of {loaded.header.agent} replayed, every number derived again")

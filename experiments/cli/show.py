@@ -166,7 +166,7 @@ def progress_bar(total: int, description: str) -> Iterator[Progress]:
 
         def update(rows: Sequence[Mapping[str, Any]], left: int) -> None:
             nonlocal failures
-            failures += sum(row["record"]["fault"] is not None for row in rows)
+            failures += sum((row.get("record") or row["period"])["fault"] is not None for row in rows)
             speed = bar.tasks[0].speed
             bar.update(
                 task,

@@ -25,6 +25,8 @@ from terms import GameConfig
 from terms.types import Action, Observation
 
 Messages = list[dict[str, str]]
+#: Parts of the bankroll's side information that grow with the session.
+TOLD_ONCE = ("ledger", "met_before")
 _CORRECTABLE = (Verdict.UNREADABLE, Verdict.ILLEGAL, Verdict.EMPTY)
 
 
@@ -191,12 +193,21 @@ class Negotiation:
             cue=observation.cue if settings.show_cues else None,
             message=observation.message if settings.show_messages else "",
             history=history,
+            side_info=self._shown_side_info(observation),
         )
+
+    def _shown_side_info(self, observation: Observation) -> Mapping[str, Any]:
+        """Leave out long lists that the conversation already holds: a ledger told in every round would fill it."""
+        info, state = observation.side_info, observation.side_info.get("bankroll")
+        if observation.round == 1 or state is None or self._settings.history is not None:
+            return info
+        return {**info, "bankroll": {key: value for key, value in state.items() if key not in TOLD_ONCE}}
 
     def _opening(self, observation: Observation) -> Messages:
         """Return the system message and the past exchanges that are kept."""
         bounds = {"price_min": observation.price_min, "price_max": observation.price_max}
-        rules = system_prompt(observation.role, self._config.model_copy(update=bounds), self._settings)
+        config = self._config.model_copy(update=bounds)
+        rules = system_prompt(observation.role, config, self._settings, observation.side_info)
         kept = self._settings.history
         past = self._past if kept is None else self._past[-kept:] if kept else []
         messages = [{"role": "system", "content": rules}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from experiments.models.reveal import reveal_side_info
 from experiments.models.voice import EpisodeVoice, ModelVoice
 from terms import EpisodeRecord, Scenario, play
 from terms.episode import AgentLike, player_of
+from terms.meetings import Meeting
 from terms.voice import render
 
 
@@ -25,7 +27,13 @@ class PlayedEpisode:
     voice_outcomes: dict[str, int]
 
 
-def play_episode(scenario: Scenario, agent: AgentLike) -> PlayedEpisode:
+def play_episode(
+    scenario: Scenario,
+    agent: AgentLike,
+    *,
+    side_info: Mapping[str, Any] | None = None,
+    past: Sequence[Meeting] | None = None,
+) -> PlayedEpisode:
     """Play one episode, tell the agent what its reveal level says, and keep what the log needs.
 
     Parameters
@@ -35,13 +43,18 @@ def play_episode(scenario: Scenario, agent: AgentLike) -> PlayedEpisode:
     agent
         Any agent; a :class:`~experiments.models.negotiator.ModelAgent` brings its settings, perhaps a narrator, and
         leaves receipts.
+    side_info
+        Told to the agent beside what its reveal level says.
+    past
+        Earlier meetings with this counterpart, for an agent that wants them; ``None`` if the episode stands alone.
     """
-    player = player_of(_informed(agent, scenario), scenario)
+    player = player_of(_informed(agent, scenario), scenario, past)
     settings = getattr(agent, "settings", None)
     level = getattr(settings, "reveal", Reveal.NOTHING)
     narrator: ModelVoice | None = getattr(agent, "narrator", None)
     voice: EpisodeVoice | None = narrator.for_episode(scenario.agent_seed) if narrator else None
-    record = play(scenario, player, side_info=reveal_side_info(scenario, level), voice=voice or render)
+    told = {**reveal_side_info(scenario, level), **(side_info or {})}
+    record = play(scenario, player, side_info=told, voice=voice or render)
     return PlayedEpisode(
         record,
         tuple(receipt.to_json_object() for receipt in getattr(player, "receipts", ())),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from experiments.models.negotiator_settings import NegotiatorSettings, Reveal
@@ -68,10 +68,11 @@ def render(template: str, facts: Mapping[str, Any]) -> str:
     return _environment().get_template(f"{template}.md.j2").render(facts).strip()
 
 
-def system_prompt(role: Role, config: GameConfig, settings: NegotiatorSettings) -> str:
+def system_prompt(role: Role, config: GameConfig, settings: NegotiatorSettings, told: Collection[str] = ()) -> str:
     """Return the rules of ``config`` for one side, less what ``settings`` take away.
 
-    Buyer and seller share one template; only the words that mirror each other differ.
+    Buyer and seller share one template; only the words that mirror each other differ. ``told`` names the parts of the
+    side information, of which ``economics`` and ``bankroll`` are explained.
     """
     facts = {
         **_BY_ROLE[role],
@@ -86,6 +87,8 @@ def system_prompt(role: Role, config: GameConfig, settings: NegotiatorSettings) 
         "ask_belief": settings.ask_belief,
         "guidance": settings.guidance,
         "reveal": settings.reveal is not Reveal.NOTHING,
+        "economics": "economics" in told,
+        "bankroll": "bankroll" in told,
         "decisions": ", ".join(f"`{decision.value}`" for decision in Decision),
         "sentiments": ", ".join(Sentiment),
         "postures": ", ".join(Posture),

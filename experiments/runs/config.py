@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from commerce.economics import EconomicsConfig, unit_economics
 from experiments.runs.journal import strict_dumps
 from terms import GameConfig, Scenario, __version__, catalog_suite, fresh_suite, load_catalog, published_suite
 from terms.catalog import Catalog, DroppedRow
@@ -48,6 +49,7 @@ class SuiteSpec(Frozen):
     families: tuple[Family, ...] = tuple(Family)
     sample: int | None = Field(None, ge=1, description="play only this many episodes, drawn from the suite")
     game: GameConfig = GameConfig()
+    economics: EconomicsConfig | None = Field(None, description="commerce mode: what the episodes are worth in money")
 
     @classmethod
     def parse(  # noqa: PLR0913 - the options of the command line
@@ -60,6 +62,7 @@ class SuiteSpec(Frozen):
         families: list[str] | None = None,
         game: GameConfig | None = None,
         sample: int | None = None,
+        economics: EconomicsConfig | None = None,
     ) -> Self:
         """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told."""
         kind, _, path = text.partition(":")
@@ -76,6 +79,7 @@ class SuiteSpec(Frozen):
             families=tuple(choose("families", families, Family, tuple(Family))),
             game=game or GameConfig(),
             sample=sample,
+            economics=economics,
         )
 
     @model_validator(mode="after")
@@ -89,7 +93,7 @@ class SuiteSpec(Frozen):
         """Short name for tables and folders."""
         seed = "" if self.seed is None else f"-{self.seed}"
         size = f"n{self.n_per_cell}" if self.sample is None else f"sample{self.sample}"
-        return f"{self.kind}{seed}-{size}"
+        return f"{self.kind}{seed}-{size}" + ("-commerce" if self.economics else "")
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -117,6 +121,8 @@ class SuiteSpec(Frozen):
         facts = hashlib.sha256()
         for scenario in self.build():
             facts.update(strict_dumps({**_without_config(scenario), "difficulty": scenario.difficulty}).encode())
+            if self.economics is not None:
+                facts.update(unit_economics(scenario, self.economics).model_dump_json().encode())
         return facts.hexdigest()
 
     def data_digest(self) -> str | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from experiments.money.columns import MoneyRow, money_rows
+from experiments.money.metrics import money_object
 from experiments.runs.config import PACKAGE, RunHeader
 from experiments.runs.files import write_atomically
 from experiments.runs.journal import encode_line, read_journal, strict_dumps
@@ -22,6 +24,7 @@ from terms.metrics import summarize
 
 HEADER, LOG, PARQUET, SUMMARY = "run.json", "episodes.jsonl", "episodes.parquet", "summary.json"
 DROPPED = "dropped_rows.json"
+AnyHeader = TypeVar("AnyHeader", bound=BaseModel)
 
 
 class RunError(ValueError):
@@ -50,13 +53,13 @@ class Run:
         return len(self.records) == self.header.num_episodes
 
 
-def open_header(folder: Path, header: RunHeader) -> None:
+def open_header(folder: Path, header: AnyHeader) -> None:
     """Write ``run.json`` first, or make sure that the one that is there describes the same run."""
     path = folder / HEADER
     if not path.exists():
         write_atomically(path, encode_line(header.model_dump(mode="json")))
         return
-    before, now = read_header(folder).model_dump(mode="json"), header.model_dump(mode="json")
+    before, now = read_header_as(type(header), folder).model_dump(mode="json"), header.model_dump(mode="json")
     # A patch of Python or a library between two sittings is no other run; the header keeps the versions it began with.
     for versions in (before["versions"], now["versions"]):
         versions.update({name: None for name in versions if name != PACKAGE})
@@ -75,13 +78,18 @@ def differing_leaves(before: Any, now: Any, path: str = "") -> list[str]:
 
 def read_header(folder: Path) -> RunHeader:
     """Return the header of the run in ``folder``."""
+    return read_header_as(RunHeader, folder)
+
+
+def read_header_as(kind: type[AnyHeader], folder: Path) -> AnyHeader:
+    """Return the header in ``folder``, which must be of ``kind``."""
     path = folder / HEADER
     if not path.is_file():
         raise RunError(f"{folder} is not a run folder: it has no {HEADER}")
     rows = read_journal(path).rows
     try:
         (row,) = rows
-        return RunHeader.model_validate(row)
+        return kind.model_validate(row)
     except (ValueError, ValidationError) as error:
         raise RunError(f"{path} cannot be read as a run header: {error}") from error
 
@@ -116,9 +124,24 @@ def write_results(folder: Path, header: RunHeader, records: Sequence[EpisodeReco
     return summary
 
 
+def run_money(header: RunHeader, records: Sequence[EpisodeRecord]) -> list[MoneyRow]:
+    """Return the money of a commerce run's scored episodes.
+
+    Raises
+    ------
+    RunError
+        If it was played without money.
+    """
+    suite = header.suite
+    if suite.economics is None:
+        raise RunError(f"{header.agent} on {suite.label} was played without money; use `terms commerce`")
+    return money_rows(records, {scenario.scenario_id: scenario for scenario in suite.build()}, suite.economics)
+
+
 def summary_object(header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[str, Any]:
-    """Return what ``summary.json`` holds: every metric, and what it was measured on."""
+    """Return what ``summary.json`` holds: every metric, and what it was measured on; commerce runs their money too."""
     return {
+        **({} if header.suite.economics is None else {"money": money_object(run_money(header, records))}),
         "agent": header.agent,
         "suite": header.suite.label,
         "suite_digest": header.suite_digest,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from experiments.models.seat import CALLS
@@ -33,7 +34,7 @@ def verify_run(folder: str | Path) -> list[str]:
         findings.append(f"{LOG} ends in {run.torn} bytes of an unfinished line; run the same command again")
     if not run.is_complete:
         findings.append(f"{len(run.records)} of {header.num_episodes} episodes are there; run the same command again")
-    findings += _call_log_findings(folder)
+    findings += call_log_findings(folder)
     scenarios = {scenario.scenario_id: scenario for scenario in header.suite.build()}
     has_voice = bool(header.agent_settings.get("voice"))
     for record in run.records:
@@ -43,7 +44,7 @@ def verify_run(folder: str | Path) -> list[str]:
     return findings
 
 
-def _call_log_findings(folder: Path) -> list[str]:
+def call_log_findings(folder: Path) -> list[str]:
     """Return what is wrong with the log that the reported cost is summed from; a run without models has none."""
     try:
         torn = read_journal(folder / CALLS).torn
@@ -77,17 +78,22 @@ def _same_table(path: Path, data: bytes) -> bool:
 
 
 def _result_findings(run: Run) -> list[str]:
-    expected = {
-        PARQUET: parquet_bytes(run.records),
-        SUMMARY: (strict_dumps(summary_object(run.header, run.records)) + "\n").encode(),
-    }
-    # Only a file that another version wrote may differ in its bytes; the header, which has a checksum, says which did.
-    other_writer = run.header.versions["pyarrow"] != code_versions()["pyarrow"]
+    summary = strict_dumps(summary_object(run.header, run.records)) + "\n"
+    expected = {PARQUET: parquet_bytes(run.records), SUMMARY: summary.encode()}
+    return result_findings(run.folder, run.header.versions, expected, PARQUET)
+
+
+def result_findings(folder: Path, versions: Mapping[str, str], expected: Mapping[str, bytes], table: str) -> list[str]:
+    """Return which result files of ``folder`` are not what the log gives; ``table`` names the Parquet one.
+
+    ``versions`` are the header's: only a table that another version of the library wrote may differ in its bytes.
+    """
+    other_writer = versions["pyarrow"] != code_versions()["pyarrow"]
     findings = []
     for name, data in expected.items():
-        path = run.folder / name
+        path = folder / name
         if not path.is_file():
             findings.append(f"{name} is missing; run the same command again")
-        elif path.read_bytes() != data and not (name == PARQUET and other_writer and _same_table(path, data)):
+        elif path.read_bytes() != data and not (name == table and other_writer and _same_table(path, data)):
             findings.append(f"{name} is not what the logged episodes give")
     return findings

@@ -17,6 +17,7 @@ where ``m = (1 - lambda) b``; both point masses of the projection are inside it,
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,18 @@ Ints = NDArray[np.int64]
 SLOTS = 4
 _ROOT_2 = math.sqrt(2.0)
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
+
+
+class Worth(NamedTuple):
+    """What an ending is worth by round: row ``k`` is round k, row 0 unused.
+
+    A deal at each offer ``deal`` (K + 1, offers), at each standing price ``taken`` (K + 1, nodes), and no deal
+    ``nothing`` (K + 1,).
+    """
+
+    deal: Floats
+    taken: Floats
+    nothing: Floats
 
 
 @inline
@@ -76,49 +89,53 @@ def noise_weights(y: Floats, tops: Floats, means: Floats, sd: float, out: Floats
 
 @inline
 def _outlook(
-    x: float, k: int, type_: tuple[float, float], features: Features, params: KernelParams
+    x: float, k: int, urgency: float, features: Features, params: KernelParams, ends: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return what offer ``x`` earns at once and the probability that the talk goes on."""
+    """Return what offer ``x`` earns at once and the probability that the talk goes on.
+
+    ``ends`` is what a deal at ``x`` and no deal are worth in round ``k``.
+    """
     gain = x / params.price_range
-    closes = accept_prob(gain, type_[0], k, features, params)
-    return closes * (type_[1] - x), (1.0 - closes) * (1.0 - walk_prob(gain, k, params))
+    closes = accept_prob(gain, urgency, k, features, params)
+    walks = walk_prob(gain, k, params)
+    return closes * ends[0] + (1.0 - closes) * walks * ends[1], (1.0 - closes) * (1.0 - walks)
 
 
 @inline
 def _best_offer(  # noqa: PLR0913
-    x: Floats, past: Floats, quad: tuple[int, int, int, int], k: int, type_: tuple[float, float], params: KernelParams,
-    later: Floats, weights: Floats, values: Floats,
+    x: Floats, past: Floats, quad: tuple[int, int, int, int], k: int, urgency: float, params: KernelParams,
+    worth: Worth, later: Floats, weights: Floats, values: Floats,
 ) -> None:  # fmt: skip
     """Raise ``values`` (nodes,) to the best over offers; ``weights`` is (arrival, node)."""
     features = history_features(past, 1, params)  # type: ignore[arg-type]  # an array is read like a sequence
     nodes = len(values)
     follow = np.empty(nodes)
     for j in range(quad[3], len(x)):
-        now, lives = _outlook(x[j], k, type_, features, params)
+        now, lives = _outlook(x[j], k, urgency, features, params, (worth.deal[k, j], worth.nothing[k]))
         row = later[rank(quad[1], quad[2], quad[3], j)]
         follow[:] = 0.0
         for arrival in range(nodes):  # the standing price never rises; columns inside, so that the loop is vectorised
-            worth = row[arrival] * lives
+            comes = row[arrival] * lives
             for node in range(arrival, nodes):
-                follow[node] += weights[arrival, node] * worth
+                follow[node] += weights[arrival, node] * comes
         for node in range(nodes):
             values[node] = max(values[node], now + follow[node])
 
 
 @kernel
 def backward_induction(  # noqa: PLR0913
-    x: Floats, y: Floats, type_: tuple[float, float], params: KernelParams, rules: tuple[int, int],
+    x: Floats, y: Floats, urgency: float, params: KernelParams, worth: Worth, rules: tuple[int, int],
     rate_of: Ints, weights: Floats, values: Floats,
 ) -> None:  # fmt: skip
     """Fill ``values`` (K + 2, ranks, nodes) for rounds ``rules[0]`` to K.
 
-    ``type_`` is (urgency, zopa), ``rules`` is (first round, whether the final offer is answered); ``rate_of``
-    (SLOTS + 1, offers, offers) numbers the concession rate by how many offers count, the first and the last of them;
-    ``weights`` (rates, arrival nodes, nodes) are the noise weights.
+    ``rules`` is (first round, whether the final offer is answered); ``rate_of`` (SLOTS + 1, offers, offers) numbers
+    the concession rate by how many offers count, the first and the last of them; ``weights`` (rates, arrival nodes,
+    nodes) are the noise weights.
     """
     horizon, n = params.horizon, len(x)
     past = np.empty(SLOTS)
-    values[horizon + 1] = 0.0
+    values[horizon + 1] = worth.nothing[horizon]
     for k in range(horizon, rules[0] - 1, -1):
         made = min(k - 1, SLOTS)
         counted = min(made, params.window + 1)
@@ -136,18 +153,19 @@ def backward_induction(  # noqa: PLR0913
                         past[0] = x[first]
                         row = values[k, rank(first, second, third, last)]
                         for node in range(len(y)):
-                            row[node] = max(type_[1] - y[node], 0.0)
+                            row[node] = max(worth.taken[k, node], worth.nothing[k])
                         if can_offer:
                             rate = rate_of[counted, quad[SLOTS - counted], last]
                             _best_offer(
-                                x, past[SLOTS - made :], quad, k, type_, params, values[k + 1], weights[rate], row
-                            )
+                                x, past[SLOTS - made :], quad, k, urgency, params, worth, values[k + 1],
+                                weights[rate], row,
+                            )  # fmt: skip
 
 
 @kernel
 def offer_values(  # noqa: PLR0913
-    x: Floats, past: Floats, quad: tuple[int, int, int, int], k: int, type_: tuple[float, float], params: KernelParams,
-    later: Floats, weights: Floats, out: Floats,
+    x: Floats, past: Floats, quad: tuple[int, int, int, int], k: int, urgency: float, params: KernelParams,
+    worth: Worth, later: Floats, weights: Floats, out: Floats,
 ) -> None:  # fmt: skip
     """Write the value of every offer in one situation; -inf below the last offer, which would go back.
 
@@ -158,7 +176,7 @@ def offer_values(  # noqa: PLR0913
         out[j] = -np.inf
         if j < quad[3]:
             continue
-        now, lives = _outlook(x[j], k, type_, features, params)
+        now, lives = _outlook(x[j], k, urgency, features, params, (worth.deal[k, j], worth.nothing[k]))
         state = rank(j, j, j, j) if quad[3] < 0 else rank(quad[1], quad[2], quad[3], j)
         follow = 0.0
         for node in range(len(weights)):

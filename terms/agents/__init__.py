@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from terms.agents.memory import Recall
 from terms.agents.scripted import (
     AcceptAny,
     Exploit,
@@ -37,6 +38,7 @@ SCRIPTED: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "accept-any": (AcceptAny, {}),
     "never-accept": (NeverAccept, {}),
     "patient": (Patient, {}),
+    "recall": (Recall, {}),
     "exploit": (Exploit, {}),
 }
 

@@ -16,7 +16,7 @@ from oracle.kernels.clairvoyant import noise_weights, rank
 from oracle.known_type import (
     Problem,
     Resolution,
-    _opening_weights,
+    opening_weights,
     offer_action_values,
     offer_grid,
     price_grid,
@@ -132,7 +132,7 @@ def compare_with_brute_force(seed, horizon=3, num_prices=5):
     solution = solve_on(problem, offers, prices)
     best = max(0.0, float(offer_action_values(solution, 1, (), standing).max()))
     value = best if standing is None else max(best, problem.zopa - standing)
-    opening = tuple(_opening_weights(problem, prices))
+    opening = tuple(opening_weights(problem, prices))
     expected = brute_force(problem, offers.tolist(), prices.tolist(), opening, standing)
     assert value == pytest.approx(expected, abs=1e-9)
 
@@ -218,7 +218,7 @@ def test_opening_law_against_quadrature():
 
         return quad(at, 0.2, 0.8, limit=200, epsabs=1e-11)[0] / 0.6
 
-    np.testing.assert_allclose(_opening_weights(problem, nodes), [weight(j) for j in range(6)], atol=1e-9)
+    np.testing.assert_allclose(opening_weights(problem, nodes), [weight(j) for j in range(6)], atol=1e-9)
 
 
 def test_ranks_number_rising_quadruples_without_gap():

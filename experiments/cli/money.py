@@ -1,0 +1,238 @@
+"""Commands about money: single negotiations with unit economics, sessions with cash and ruin, orders of agents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from experiments.cli import options
+from experiments.cli.fitting import prepare_player
+from experiments.cli.playing import NOTHING_SCORED, default_folder, show_run
+from experiments.cli.session_gap import print_gap, split_sessions
+from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
+from experiments.models.seat import ModelSeat
+from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
+from experiments.registry import ModelOptions, agent_settings, build_agent
+from experiments.runs.config import SuiteSpec
+from experiments.runs.folder import Run
+from experiments.runs.journal import strict_dumps
+from experiments.runs.runner import run_suite
+from terms.episode import AgentLike, agent_name
+
+if TYPE_CHECKING:
+    from experiments.money.orders import Cell
+    from experiments.sessions.folder import SessionsRun
+    from experiments.sessions.spec import SessionsSpec
+
+Source = Annotated[str, typer.Option(help="synthetic, or a catalogue: CSV or JSON file, or a folder of them.")]
+View = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
+Mode = Annotated[
+    Literal["iid", "pool", "persistent"],
+    typer.Option("--supplier-mode", help="Somebody new each period, one of a pool, or always the same."),
+]
+
+
+def commerce(  # noqa: PLR0913 - one parameter an option
+    agent: options.Agent,
+    source: Source = "synthetic",
+    n_per_cell: options.Episodes = 2,
+    seed: options.Seed = None,
+    regime: options.Regimes = None,
+    family: options.Families = None,
+    out_dir: options.Out = None,
+    workers: options.Workers = 1,
+    as_json: options.AsJson = False,
+    base_url: options.BaseUrl = None,
+    api_key_env: options.KeyEnv = None,
+    effort: options.Effort = None,
+    max_output_tokens: options.MaxTokens = None,
+    concurrency: options.Concurrency = None,
+    budget_usd: options.Budget = None,
+    cache: options.Cache = None,
+) -> None:
+    """Play negotiations in money and print profits, walk-aways, regret and what was left on the table."""
+    from commerce.economics import EconomicsConfig
+
+    suite = "fresh" if source == "synthetic" else f"catalog:{source}"
+    spec = SuiteSpec.parse(
+        suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, economics=EconomicsConfig()
+    )
+    player = _player(
+        agent,
+        ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
+        workers,
+    )
+    settings = agent_settings(agent, player)
+    prepare_player(agent, spec.build())
+    with progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress:
+        folder = out_dir or default_folder(player, spec, settings)
+        run = run_suite(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
+    if not as_json:
+        _print_money(run)
+    show_run(run, as_json=as_json)
+
+
+def bankroll(  # noqa: PLR0913 - one parameter an option
+    agent: options.Agent,
+    supplier_mode: Mode = "pool",
+    sessions: Annotated[int, typer.Option(min=1, help="Independent sessions, each with suppliers of its own.")] = 4,
+    periods: Annotated[int, typer.Option(min=1, help="Periods of a session.")] = 50,
+    perspective: View = "merchant",
+    pool_size: Annotated[int, typer.Option(min=1, help="Suppliers of a pool.")] = 5,
+    initial_cash: Annotated[str, typer.Option(help="Dollars a session starts with.")] = "100",
+    memory_premium: Annotated[
+        bool, typer.Option("--memory-premium", help="Also replay every session without memory: what memory earns.")
+    ] = False,
+    gap: Annotated[
+        bool, typer.Option("--gap", help="Also split the gap to the ruin-aware optimum; plays every session again.")
+    ] = False,
+    seed: options.Seed = None,
+    out_dir: options.Out = None,
+    workers: options.Workers = 1,
+    as_json: options.AsJson = False,
+    base_url: options.BaseUrl = None,
+    api_key_env: options.KeyEnv = None,
+    effort: options.Effort = None,
+    max_output_tokens: options.MaxTokens = None,
+    concurrency: options.Concurrency = None,
+    budget_usd: options.Budget = None,
+    cache: options.Cache = None,
+) -> None:
+    """Run sessions of negotiations with cash and ruin, and print every metric; the same command resumes."""
+    from commerce.bankroll import BankrollConfig, SupplierMode
+    from commerce.economics import ChainConfig, Perspective
+    from experiments.sessions.run import run_sessions
+    from experiments.sessions.spec import SessionsSpec
+
+    rules = BankrollConfig(
+        num_sessions=sessions,
+        horizon=periods,
+        supplier_mode=SupplierMode(supplier_mode),
+        pool_size=pool_size,
+        initial_cents=_cents("initial_cash", initial_cash),
+    )
+    spec = SessionsSpec(
+        chain=ChainConfig(seed=seed or 0, perspective=Perspective(perspective)),
+        bankroll=rules,
+        with_memoryless=memory_premium,
+    )
+    player = _player(
+        agent,
+        ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
+        workers,
+    )
+    settings = agent_settings(agent, player)
+    folder = out_dir or sessions_folder(player, spec, settings)
+    prepare_player(agent, _first_scenarios(spec))
+    total = sessions * periods * len(spec.arms)
+    with progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress:
+        run = run_sessions(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
+    show_sessions(run, as_json=as_json, gap=split_sessions(run, player) if gap else None)
+
+
+def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
+    """Order agents by SE+, by regret and by terminal balance, side by side: commerce and bankroll folders together."""
+    from experiments.money.orders import order_agents
+
+    table = order_agents(runs)
+    if as_json:
+        out(json.dumps(table.to_json_object(), allow_nan=False))
+        return
+    rows = [(row.agent, *map(_ranked, row.cells)) for row in table.rows]
+    print_table(text_table("orders of agents, 95 % intervals", ("agent", *table.columns), rows))
+    for line in table.differences:
+        out(line)
+
+
+def _ranked(cell: Cell) -> str:
+    return "-" if cell.rank is None else f"{cell.rank}. {estimate(cell.value._asdict())}"
+
+
+def show_sessions(run: SessionsRun, *, as_json: bool, gap: Mapping[str, Any] | None = None) -> None:
+    """Print the metrics of finished sessions; exit with 3 when there was nothing to score."""
+    from experiments.sessions.summary import summary_object
+
+    summary = summary_object(run.header, run.sessions, run.memoryless)
+    ends = summary["sessions"]
+    if summary["invalidity"]:
+        note(f"INVALID: {summary['invalidity']}; do not read the scores")
+    if run.torn:
+        note(f"note: cut off {run.torn} bytes of an unfinished line; its period was played again")
+    if run.resumed:
+        note(f"note: {run.resumed} periods were already in {run.folder}")
+    if ends["lost"]:
+        note(f"note: {ends['lost']} of {len(run.sessions)} sessions were lost to the provider and excluded")
+    if as_json:
+        out(json.dumps(summary if gap is None else {**summary, "gap": gap}, allow_nan=False))
+    else:
+        _print_sessions(run, summary)
+        if gap is not None:
+            print_gap(gap)
+    if not ends["finished"] + ends["ruined"]:
+        raise typer.Exit(NOTHING_SCORED)
+
+
+def _print_sessions(run: SessionsRun, summary: Mapping[str, Any]) -> None:
+    ends, played = summary["sessions"], summary["periods"]
+    rows = [(name.replace("_", " "), estimate(entry), str(entry["n"])) for name, entry in summary["metrics"].items()]
+    title = f"{run.header.agent}, {run.header.spec.label}; dollars, 95 % intervals over sessions, - is undefined"
+    print_table(text_table(title, ("metric", "estimate", "n"), rows))
+    out(f"sessions: {', '.join(f'{count} {end}' for end, count in ends.items() if count)}; {played['played']} periods")
+    best, worst = max(TERMINAL_BALANCES.values()), min(TERMINAL_BALANCES.values())
+    out(f"published terminal balances (pool, 4 sessions of 50): {worst:.2f} to {best:.2f}")
+    out(f"run folder: {run.folder}")
+
+
+def _print_money(run: Run) -> None:
+    from experiments.money.metrics import MONEY_METRICS, money_object
+    from experiments.runs.folder import run_money
+
+    found = money_object(run_money(run.header, run.records))
+    parts = {"overall": found["overall"], **found["perspectives"]}
+    rows = [
+        (metric.name.replace("_", " "), metric.better, metric.unit,
+         *(f"{estimate(part[metric.name])}  n={part[metric.name]['n']}" for part in parts.values()))
+        for metric in MONEY_METRICS
+    ]  # fmt: skip
+    title = f"{run.header.agent} on {run.header.suite.label}, in money; 95 % intervals, - is undefined"
+    print_table(text_table(title, ("metric", "better", "unit", *parts), rows))
+    if run.header.agent in REGRET_RATES:
+        out(f"published regret rate (144 episodes): {REGRET_RATES[run.header.agent]:.3f}")
+
+
+def sessions_folder(agent: AgentLike, spec: SessionsSpec, settings: Mapping[str, Any]) -> Path:
+    """Return ``runs/bankroll-AGENT-LABEL-HASH``; the hash keeps runs of different settings apart."""
+    facts = [agent_name(agent), dict(settings), spec.model_dump(mode="json")]
+    digest = hashlib.sha256(strict_dumps(facts).encode()).hexdigest()[:8]
+    slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
+    return Path("runs") / f"bankroll-{slug}-{spec.label}-{digest}"
+
+
+def _player(agent: str, asked: ModelOptions, workers: int) -> AgentLike:
+    player = build_agent(agent, asked)
+    if isinstance(player, ModelSeat) and workers > 1:
+        raise ValueError(
+            f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
+        )
+    return player
+
+
+def _first_scenarios(spec: SessionsSpec) -> list[Any]:
+    from commerce.economics import build_chain
+
+    return list(build_chain(0, spec.chain, spec.bankroll).scenarios)
+
+
+def _cents(field: str, text: str) -> int:
+    from experiments.registry import microusd
+
+    amount = microusd(text)
+    if amount % 10_000:
+        raise ValueError(f"{field}={text!r}; whole cents are needed")
+    return amount // 10_000

@@ -1,0 +1,81 @@
+"""The option ``--gap`` of ``terms bankroll``: what sessions are worth, and where an agent's balance stays behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
+from experiments.models.seat import ModelSeat
+from experiments.runs.files import exclusive_lock, write_atomically
+from terms.episode import AgentLike, agent_name
+
+if TYPE_CHECKING:
+    from experiments.sessions.folder import SessionsRun
+
+HALF_WIDTH = 25.0
+_WORTH = {
+    "value": "ruin-aware optimum of the menu",
+    "held_out_value": "the same, found and valued on different suppliers",
+    "risk_neutral_value": "risk-neutral policy under ruin",
+    "price_of_caution": "price of caution",
+    "memoryless_value": "ruin-aware without memory",
+    "value_of_memory": "value of memory",
+    "dollar_at_start": "one more dollar at the start",
+    "survival": "survival, ruin-aware",
+    "risk_neutral_survival": "survival, risk-neutral",
+}
+
+
+def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any]:
+    """Play every arm, write ``gap.json`` into the run folder and return what it holds."""
+    from experiments.sessions.gap import GAP, sessions_gap
+    from oracle.bankroll.worth import load_outcomes, session_worth
+
+    spec = run.header.spec
+    with count_bar(1, "meeting suppliers") as progress:
+        outcomes = load_outcomes(spec.chain, spec.economics, spec.bankroll, progress=progress)
+    worth = session_worth(outcomes, spec.bankroll)
+    scored = sum(session.is_scored for session in run.sessions)
+    with _seat(player, run) as seated, count_bar(max(1, scored), f"gap of {agent_name(player)}") as progress:
+        gap = sessions_gap(run, seated, worth, progress=progress)
+    found = {
+        **gap.to_json_object(),
+        "worth": worth.to_json_object(),
+        "half_width": HALF_WIDTH,
+        "required_sessions": gap.required_sessions(HALF_WIDTH),
+    }
+    write_atomically(run.folder / GAP, (json.dumps(found, allow_nan=False, indent=1) + "\n").encode())
+    return found
+
+
+def print_gap(found: Mapping[str, Any]) -> None:
+    """Print the parts of the gap and what the session is worth."""
+    needed, width = found["required_sessions"], found["half_width"]
+    rows = [
+        (row["part"].replace("_", " "), estimate(row), str(row["n"]), str(needed[row["part"]] or "-"))
+        for row in found["rows"]
+    ]
+    title = f"gap of {found['agent']} to the ruin-aware reference, dollars of final balance, 95 % intervals"
+    print_table(text_table(title, ("part", "estimate", "n", f"n for +-{width:g}"), rows))
+    worth = [(label, estimate(found["worth"][name])) for name, label in _WORTH.items()]
+    suppliers = found["worth"]["value"]["n"]
+    print_table(text_table("what a session is worth, dollars and probabilities", ("quantity", "estimate"), worth))
+    out(f"worth: dynamic program on laws sampled from {suppliers} suppliers; a menu of plans, so a lower bound")
+    if found["excluded"]:
+        note(f"note: {len(found['excluded'])} sessions were lost to the provider and excluded from every arm")
+
+
+@contextmanager
+def _seat(player: AgentLike, run: SessionsRun) -> Iterator[AgentLike]:
+    """Seat a language model in a folder of its own, where the calls of the arms are logged."""
+    if not isinstance(player, ModelSeat):
+        yield player
+        return
+    folder = run.folder / "gap"
+    folder.mkdir(exist_ok=True)
+    note(f"calls are logged in {folder}; with --cache a stopped split goes on for free")
+    with exclusive_lock(folder), player.seated(folder) as seated:
+        yield seated

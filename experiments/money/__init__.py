@@ -1,0 +1,1 @@
+"""Commerce mode: what negotiations came to in money."""

@@ -1,0 +1,126 @@
+"""The gap of sessions in a folder, split: the agent plays them again under each condition, the references beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from commerce.economics import build_chain
+from experiments.models.negotiator_settings import Reveal
+from experiments.models.playing import PlayedEpisode
+from experiments.models.reveal import reveal_side_info
+from experiments.runs.folder import RunError
+from experiments.sessions.folder import SessionsRun
+from experiments.sessions.play import SessionJob, Table
+from experiments.sessions.spec import Arm, SessionsSpec
+from oracle.agents import Planner
+from oracle.bankroll.gap import SessionGap, play_references, run_arms, split_gap
+from oracle.bankroll.meeting import Table as OracleTable
+from oracle.bankroll.memory import Memory
+from oracle.bankroll.reference import SupplierReference
+from oracle.bankroll.worth import SessionWorth
+from oracle.interventions import Condition, informed, play_condition
+from terms import Observation, Scenario
+from terms.episode import AgentLike, agent_name, player_of
+from terms.meetings import Meeting
+from terms.types import Action, Family, ReplyFault
+
+Progress = Callable[[int, int], None]
+GAP = "gap.json"
+
+
+def sessions_gap(
+    run: SessionsRun, agent: AgentLike, worth: SessionWorth, *, progress: Progress | None = None
+) -> SessionGap:
+    """Split the gap of the scored sessions of ``run``, played by ``agent``.
+
+    Raises
+    ------
+    RunError
+        If a session has not ended.
+    ValueError
+        If no session has a result.
+    """
+    if not run.is_complete:
+        raise RunError(f"{run.folder} holds sessions that have not ended; run the same command again")
+    spec, table = run.header.spec, OracleTable(run.header.spec.chain)
+    scored = {each.session: each.terminal_cents / 100 for each in run.sessions if each.is_scored}
+    faultless = {each.session for each in run.sessions if not any(period.fault for period in each.periods)}
+
+    def play_arm(session: int, condition: Condition) -> float | None:
+        if condition is Condition.BASE and session in faultless and not _has_illegal(run, session):
+            return scored[session]  # nothing to repair: asking a model again would only add its noise
+        return play_session(agent, spec, session, condition, table)
+
+    def play_reference(session: int) -> dict[str, float]:
+        return play_references(session, spec.chain, spec.economics, worth, table)
+
+    arms = run_arms(scored, play_arm, play_reference, progress)
+    return split_gap(run.header.agent, arms)
+
+
+def _has_illegal(run: SessionsRun, session: int) -> bool:
+    return any(period.termination == "invalid_action" for period in run.sessions[session].periods)
+
+
+def play_session(
+    agent: AgentLike, spec: SessionsSpec, session: int, condition: Condition, table: OracleTable
+) -> float | None:
+    """Return the final balance in dollars of one session under ``condition``, faults of execution repaired."""
+    chain = build_chain(session, spec.chain, spec.bankroll)
+    numbers = {scenario.scenario_id: who.number for scenario, who in zip(chain.scenarios, chain.who, strict=True)}
+    host = _Host(condition, table, numbers)
+    room = Table(agent, SessionJob(spec, Arm.MEMORY, session), host.play)
+    period = None
+    while not room.is_over:
+        period, _ = room.play_next()
+    return None if period is None or period.is_lost else room.cash_cents / 100
+
+
+@dataclass
+class _Host:
+    """Plays the periods of one session under a condition and remembers what the exact belief would."""
+
+    condition: Condition
+    table: OracleTable
+    numbers: Mapping[str, int]
+    memories: dict[int, Memory | None] = field(default_factory=dict)
+    planners: dict[Family, Planner] = field(default_factory=dict)
+
+    def play(
+        self,
+        scenario: Scenario,
+        agent: AgentLike,
+        *,
+        side_info: Mapping[str, Any] | None = None,
+        past: Sequence[Meeting] | None = None,
+    ) -> PlayedEpisode:
+        """Play one period; see :func:`experiments.models.playing.play_episode`."""
+        number = self.numbers[scenario.scenario_id]
+        memory = self.memories.get(number)
+        level = getattr(getattr(agent, "settings", None), "reveal", Reveal.NOTHING)
+        trial = play_condition(
+            scenario,
+            _Seated(agent_name(agent), player_of(informed(agent, scenario), scenario, past)),
+            self.condition,
+            reference=SupplierReference(table=self.table, memory=memory, planners=self.planners),
+            side_info={**reveal_side_info(scenario, level), **(side_info or {})},
+        )
+        if trial.repaired.fault is not ReplyFault.PROVIDER and self.condition is Condition.ORACLE_POSTERIOR:
+            self.memories[number] = self.table.remember(trial.repaired, scenario, memory)
+        return PlayedEpisode(trial.repaired, (), {})
+
+
+@dataclass(frozen=True)
+class _Seated:
+    """A player that already sits at its episode; asked to start one again it would lose what it remembers."""
+
+    name: str
+    player: AgentLike
+
+    def act(self, observation: Observation) -> Action | Mapping[str, Any]:
+        """Return the player's move."""
+        act: Any = getattr(self.player, "act", None) or self.player
+        move: Action | Mapping[str, Any] = act(observation)
+        return move

@@ -1,0 +1,141 @@
+"""Playing one session: period after period on its chain, each told what the ones before left behind.
+
+The state is a function of the periods played, so a session is taken up after any of them and goes on to the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+from commerce.bankroll import PeriodRecord
+from commerce.economics import BankrollChain, build_chain, unit_economics
+from experiments.models.negotiator import ModelAgent, Negotiation
+from experiments.models.playing import PlayedEpisode, play_episode
+from experiments.runs.pool import Row
+from experiments.sessions.records import Place, episode_of, from_row, settled_period, to_row
+from experiments.sessions.spec import Arm, SessionsSpec
+from experiments.sessions.views import ledger_line, meeting_line, names_supplier, period_side_info
+from terms import EpisodeRecord, Scenario
+from terms.episode import AgentLike
+from terms.meetings import Meeting, meeting_of
+
+
+class SessionJob(NamedTuple):
+    """One session of one arm, of which ``past`` is done."""
+
+    spec: SessionsSpec
+    arm: Arm
+    session: int
+    past: tuple[PeriodRecord, ...] = ()
+
+    def rows(self, agent: AgentLike) -> Iterator[Row]:
+        """Play the periods that are missing, up to ruin, the horizon or a period that the provider lost."""
+        table = Table(_armed(agent, self.arm), self)
+        while not table.is_over:
+            period, played = table.play_next()
+            extras = {"receipts": list(played.receipts)} if played.receipts else {}
+            yield {"arm": self.arm.value, "period": to_row(period), **extras}
+
+    def after(self, rows: Sequence[Row]) -> SessionJob | None:
+        """Return the session after ``rows``, ``None`` when it has ended."""
+        past = (*self.past, *(from_row(row["period"]) for row in rows))
+        return None if has_ended(past, self.spec) else self._replace(past=past)
+
+
+def has_ended(periods: Sequence[PeriodRecord], spec: SessionsSpec) -> bool:
+    """Whether a session goes no further: the horizon, ruin, or a period that the provider lost."""
+    rules = spec.bankroll
+    if not periods:
+        return False
+    last = periods[-1]
+    return len(periods) == rules.horizon or last.is_lost or last.cash_cents < rules.ruin_cents
+
+
+class MemorylessModel(ModelAgent):
+    """A model in the second arm: its calls need names of their own, or the log would answer them from the first."""
+
+    def for_episode(self, seed: int) -> Negotiation:
+        """Return the agent of one episode, its calls named apart."""
+        return super().for_episode(_second_seed(seed))
+
+
+def _armed(agent: AgentLike, arm: Arm) -> AgentLike:
+    if arm is Arm.MEMORY or not isinstance(agent, ModelAgent):
+        return agent
+    return MemorylessModel(**{field.name: getattr(agent, field.name) for field in fields(agent)})
+
+
+def period_seed(arm: Arm, scenario: Scenario) -> int:
+    """Return the seed that names a model's calls in a period of ``arm``."""
+    return scenario.agent_seed if arm is Arm.MEMORY else _second_seed(scenario.agent_seed)
+
+
+def _second_seed(seed: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{Arm.MEMORYLESS}/{seed}".encode()).digest()[:8], "big")
+
+
+@dataclass
+class Table:
+    """A session under play. What it keeps follows from ``past``, which it replays once when it is set up.
+
+    ``play`` plays a period; the diagnosis plays the same periods under its conditions.
+    """
+
+    agent: AgentLike
+    job: SessionJob
+    play: Callable[..., PlayedEpisode] = play_episode
+
+    def __post_init__(self) -> None:
+        spec = self.job.spec
+        self._chain: BankrollChain = build_chain(self.job.session, spec.chain, spec.bankroll)
+        self._periods: list[PeriodRecord] = []
+        self._ledger: list[str] = []
+        self._met: dict[int, list[str]] = {}
+        self._meetings: dict[int, list[Meeting]] = {}
+        for period in self.job.past:
+            self._remember(period, episode_of(self._chain.scenarios[period.period - 1], period))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the session goes no further."""
+        return has_ended(self._periods, self.job.spec)
+
+    @property
+    def cash_cents(self) -> int:
+        """Cash now."""
+        return self._periods[-1].cash_cents if self._periods else self.job.spec.bankroll.initial_cents
+
+    def play_next(self) -> tuple[PeriodRecord, PlayedEpisode]:
+        """Play the next period."""
+        index, spec = len(self._periods), self.job.spec
+        scenario, supplier = self._chain.scenarios[index], self._chain.who[index]
+        economics = unit_economics(scenario, spec.economics)
+        remembers = self.job.arm is Arm.MEMORY
+        named = remembers and names_supplier(spec.bankroll)
+        told = period_side_info(
+            period=index + 1,
+            cash_cents=self.cash_cents,
+            economics=economics,
+            rules=spec.bankroll,
+            supplier=supplier if named else None,
+            ledger=self._ledger if remembers else (),
+            met_before=self._met.get(supplier.number, ()),
+        )
+        past = tuple(self._meetings.get(supplier.number, ())) if named else ()
+        played = self.play(scenario, self.agent, side_info=told, past=past)
+        place = Place(self.job.session, index + 1, supplier.number)
+        period = settled_period(place, played.record, economics, self.cash_cents, spec.bankroll)
+        self._remember(period, played.record)
+        return period, played
+
+    def _remember(self, period: PeriodRecord, record: EpisodeRecord) -> None:
+        supplier = self._chain.who[period.period - 1]
+        self._periods.append(period)
+        self._ledger.append(ledger_line(period, supplier if names_supplier(self.job.spec.bankroll) else None))
+        prices = [turn.counterpart_price for turn in record.turns]
+        line = meeting_line(period, record.agent_type.reservation_price, prices)
+        self._met.setdefault(supplier.number, []).append(line)
+        self._meetings.setdefault(supplier.number, []).append(meeting_of(record))

@@ -1,0 +1,102 @@
+"""Periods: settled from an episode, stored as rows, and turned back into the episode by replaying their moves."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from commerce.bankroll import BankrollConfig, PeriodRecord, operating_cost_cents, settle
+from commerce.economics import UnitEconomics
+from terms import Accept, EpisodeRecord, Offer, Reject, Scenario, Unusable, replay
+from terms.protocol import read_belief, read_decision
+from terms.types import Action, Belief, Decision, ReplyFault, Turn
+
+
+class Place(NamedTuple):
+    """Where a period stands: session from 0, period and supplier from 1."""
+
+    session: int
+    period: int
+    supplier: int
+
+
+def settled_period(
+    place: Place, record: EpisodeRecord, economics: UnitEconomics, cash_cents: int, rules: BankrollConfig
+) -> PeriodRecord:
+    """Return the period that ``record`` came to, from ``cash_cents`` before it.
+
+    A period that the provider lost moves no money: it has no result.
+    """
+    rounds = record.rounds_played
+    profit = 0 if record.is_excluded else economics.profit_cents(record.price)
+    cost = 0 if record.is_excluded else operating_cost_cents(rounds, rules)
+    cash = cash_cents if record.is_excluded else settle(cash_cents, profit, rounds, rules).cash_cents
+    return PeriodRecord(
+        session=place.session,
+        period=place.period,
+        supplier=place.supplier,
+        scenario_id=record.scenario_id,
+        regime=record.regime.value,
+        is_feasible=record.is_feasible,
+        termination=record.termination.value,
+        price=record.price,
+        rounds=rounds,
+        profit_cents=profit,
+        best_cents=economics.best_cents(record.counterpart_type.reservation_price),
+        cost_cents=cost,
+        cash_cents=cash,
+        surplus_share=record.utility / record.zopa if record.is_feasible else None,
+        moves=tuple(_move_object(turn) for turn in record.turns),
+        fault=record.fault.value if record.fault else None,
+        fault_detail=record.fault_detail,
+    )
+
+
+def to_row(period: PeriodRecord) -> dict[str, Any]:
+    """Return the period as JSON types, every field kept."""
+    return {name: getattr(period, name) for name in PeriodRecord.__slots__}
+
+
+def from_row(row: dict[str, Any]) -> PeriodRecord:
+    """Return the period a row was made from."""
+    return PeriodRecord(**{**row, "moves": tuple(row["moves"])})
+
+
+def episode_of(scenario: Scenario, period: PeriodRecord, agent: str = "replay") -> EpisodeRecord:
+    """Replay the moves of ``period`` on its scenario: the whole talk with prices, cues and words.
+
+    Raises
+    ------
+    ValueError
+        If the moves do not fit the scenario.
+    """
+    if scenario.scenario_id != period.scenario_id:
+        raise ValueError(f"scenario_id={scenario.scenario_id!r} is not that of the period, {period.scenario_id!r}")
+    return replay(scenario, [_action(move, period) for move in period.moves], agent=agent)
+
+
+def _move_object(turn: Turn) -> dict[str, Any]:
+    move: dict[str, Any] = {"decision": turn.decision.value if turn.decision else None}
+    if turn.price is not None:
+        move["price"] = turn.price
+    if turn.message:
+        move["message"] = turn.message
+    if turn.belief is not None:
+        stated = turn.belief
+        probs = None if stated.stance_probs is None else list(stated.stance_probs)
+        move["belief"] = {"r_hat": stated.r_hat, "kappa_hat": stated.kappa_hat, "stance_probs": probs}
+    return move
+
+
+def _action(move: Any, period: PeriodRecord) -> Action:
+    belief: Belief | None = read_belief(move.get("belief"))
+    message = move.get("message", "")
+    match read_decision(move["decision"]):
+        case Decision.OFFER:
+            return Offer(move["price"], message, belief)
+        case Decision.ACCEPT:
+            return Accept(message, belief)
+        case Decision.REJECT:
+            return Reject(message, belief)
+    if period.fault is None:
+        raise ValueError(f"{period.scenario_id}: a move has neither a decision nor a fault")
+    return Unusable(ReplyFault(period.fault), period.fault_detail, belief)

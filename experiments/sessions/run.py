@@ -1,0 +1,75 @@
+"""Playing sessions into a folder. One process writes; a session is taken up after the last period its log holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from commerce.bankroll import SessionRecord
+from experiments.runs.files import exclusive_lock
+from experiments.runs.folder import open_header
+from experiments.runs.journal import JournalWriter
+from experiments.runs.pool import Row, do_jobs, open_pool
+from experiments.runs.runner import Progress
+from experiments.sessions.folder import LOG, SessionsRun, load_sessions, write_results
+from experiments.sessions.play import SessionJob, has_ended
+from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
+from terms.episode import AgentLike, agent_name
+
+
+def run_sessions(  # noqa: PLR0913 - what is played, where to, and by whom
+    agent: AgentLike,
+    spec: SessionsSpec,
+    out: str | Path,
+    *,
+    workers: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    agent_settings: dict[str, Any] | None = None,
+) -> SessionsRun:
+    """Play every session of ``spec`` that ``out`` does not hold yet, and write the results.
+
+    Parameters and errors are those of :func:`experiments.runs.runner.run_suite`. A session that the provider cut short
+    goes on from there when it is run again.
+    """
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    header = SessionsHeader.of(agent_name(agent), spec, agent_settings)
+    with exclusive_lock(folder):
+        open_header(folder, header)
+        sit_down = getattr(agent, "seated", None)
+        with sit_down(folder) if sit_down else nullcontext(agent) as player:
+            before = load_sessions(folder)
+            jobs = _jobs(before)
+            left = sum(spec.bankroll.horizon - len(job.past) for job in jobs)
+            with JournalWriter(folder / LOG) as log:
+
+                def keep(rows: Sequence[Row]) -> None:
+                    nonlocal left
+                    log.append(*rows)
+                    left -= len(rows)
+                    if progress:
+                        progress(rows, left)
+
+                with open_pool(player, workers, executor) as pool:
+                    do_jobs(player, jobs, pool, keep)
+        run = load_sessions(folder)
+        write_results(run)
+    resumed = sum(len(session.periods) for session in (*before.sessions, *before.memoryless))
+    return replace(run, torn=before.torn, resumed=resumed)
+
+
+def _jobs(before: SessionsRun) -> list[SessionJob]:
+    arms = {Arm.MEMORY: before.sessions, Arm.MEMORYLESS: before.memoryless}
+    found = [_job(arm, session, before.header.spec) for arm, sessions in arms.items() for session in sessions]
+    return [job for job in found if not has_ended(job.past, job.spec)]
+
+
+def _job(arm: Arm, session: SessionRecord, spec: SessionsSpec) -> SessionJob:
+    """Return what is left of a session; a period that the provider lost is played again."""
+    played = tuple(period for period in session.periods if not period.is_lost)
+    return SessionJob(spec, arm, session.session, played)

@@ -1,0 +1,164 @@
+r"""Metrics of bankroll sessions, each with its interval; the independent block is the session.
+
+With ``C_t`` the cash after period t and ``T`` the horizon: terminal balance ``C_T`` (of a ruined session the cash it
+was ruined with), mean period profit ``(C_T - C_0) / T``, largest drawdown ``max_s max_{t > s} (C_s - C_t)``. Time to
+ruin is censored at T, so what is reported is the mean number of periods survived, ``E[min(T_ruin, T)]`` (the area under
+the survival curve, which censoring at T leaves exact), and the median where at least half of the sessions are ruined.
+The lower tail is the mean terminal balance of the worst quarter of the sessions, rounded up. Sessions that the provider
+lost are left out and counted. Money is shown in dollars.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from commerce.bankroll import PeriodRecord, SessionRecord
+from experiments.money.metrics import BOOTSTRAP_SEED, regret_rate
+from experiments.sessions.spec import SessionsHeader
+from experiments.stats import bootstrap_clusters
+from experiments.validity import too_many_unusable
+from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
+
+TAIL_SHARE = 0.25
+#: Metrics of a session as a whole, on which agents are paired; each with the direction that is better.
+PAIRED = {
+    "terminal_balance": "higher",
+    "mean_period_profit": "higher",
+    "periods_survived": "higher",
+    "max_drawdown": "lower",
+}
+
+
+def session_values(session: SessionRecord) -> dict[str, float]:
+    """Return the paired metrics of one scored session."""
+    return {
+        "terminal_balance": session.terminal_cents / 100,
+        "mean_period_profit": (session.terminal_cents - session.initial_cents) / 100 / session.horizon,
+        "periods_survived": float(len(session.periods)),
+        "max_drawdown": session.max_drawdown_cents / 100,
+    }
+
+
+def summarize_sessions(sessions: Sequence[SessionRecord]) -> dict[str, Estimate]:
+    """Return every metric of one arm."""
+    scored = [session for session in sessions if session.is_scored]
+    values = [session_values(session) for session in scored]
+    found = {name: _mean([value[name] for value in values]) for name in PAIRED}
+    balances = np.array([value["terminal_balance"] for value in values])
+    ruined = [session.time_to_ruin for session in scored if session.time_to_ruin is not None]
+    return {
+        **found,
+        "survival_rate": _share([session.time_to_ruin is None for session in scored]),
+        "median_time_to_ruin": _median_time(ruined, len(scored)),
+        "lower_tail_mean": _lower_tail(balances),
+        **_period_metrics([period for session in scored for period in session.periods]),
+    }
+
+
+def memory_premium(sessions: Sequence[SessionRecord], memoryless: Sequence[SessionRecord]) -> Estimate:
+    """Return the terminal balance with memory minus that without, on the same chains; undefined without the arm."""
+    without = {session.session: session.terminal_cents for session in memoryless if session.is_scored}
+    return _mean(
+        [
+            (session.terminal_cents - without[session.session]) / 100
+            for session in sessions
+            if session.is_scored and session.session in without
+        ]
+    )
+
+
+def summary_object(
+    header: SessionsHeader, sessions: Sequence[SessionRecord], memoryless: Sequence[SessionRecord]
+) -> dict[str, Any]:
+    """Return what ``summary.json`` holds: every metric, and what it was measured on."""
+    metrics = summarize_sessions(sessions)
+    without = summarize_sessions(memoryless) if memoryless else {}
+    metrics["memory_premium"] = memory_premium(sessions, memoryless)
+    metrics["memoryless_terminal_balance"] = without.get("terminal_balance", UNDEFINED)
+    ends = [session.end.value for session in sessions]
+    periods = [period for session in sessions for period in session.periods]
+    return {
+        "agent": header.agent,
+        "suite": header.spec.label,
+        "digest": header.digest,
+        "versions": header.versions,
+        "invalidity": _invalidity([period for session in sessions for period in session.periods]),
+        "metrics": {name: estimate._asdict() for name, estimate in metrics.items()},
+        "sessions": {end: ends.count(end) for end in ("finished", "ruined", "lost", "open")},
+        "memoryless_lost": sum(session.end == "lost" for session in memoryless),
+        "periods": {
+            "played": len(periods),
+            "agreements": sum(period.price is not None for period in periods),
+            "feasible": sum(period.is_feasible for period in periods),
+        },
+    }
+
+
+def _invalidity(periods: Sequence[PeriodRecord]) -> str | None:
+    if not any(not period.is_lost for period in periods):
+        return "nothing was scored"
+    return too_many_unusable(sum(period.fault is not None for period in periods) / len(periods))
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    ones = np.ones(len(values))
+    return (
+        estimate_ratios([Ratio(np.array(values, dtype=float), ones)], np.arange(len(values))) if values else UNDEFINED
+    )
+
+
+def _share(hits: Sequence[bool]) -> Estimate:
+    return estimate_share(np.array(hits, dtype=float), np.ones(len(hits)), np.arange(len(hits)))
+
+
+def _median_time(ruined: Sequence[int], num_sessions: int) -> Estimate:
+    """Return the first period by which half of the sessions are ruined, with the binomial interval of its rank.
+
+    A bound that would be a session that survived is undefined, because its time is not known.
+    """
+    if 2 * len(ruined) < num_sessions or num_sessions == 0:
+        return UNDEFINED._replace(n=num_sessions)
+    times, middle = sorted(ruined), math.ceil(num_sessions / 2)
+    half = 1.959964 * math.sqrt(num_sessions) / 2
+    low, high = math.floor(num_sessions / 2 - half), math.ceil(num_sessions / 2 + half) + 1
+    bounds = [float(times[rank - 1]) if 1 <= rank <= len(times) else None for rank in (low, high)]
+    return Estimate(float(times[middle - 1]), bounds[0], bounds[1], num_sessions)
+
+
+def _lower_tail(balances: Floats) -> Estimate:
+    n = len(balances)
+    if n == 0:
+        return UNDEFINED
+    num_worst = math.ceil(TAIL_SHARE * n)
+
+    def tail(values: Floats) -> Floats:
+        worst: Floats = np.sort(values, axis=-1)[..., :num_worst].mean(axis=-1)
+        return worst
+
+    if n < 2:
+        return Estimate(float(tail(balances)), None, None, n)
+    low, high = bootstrap_clusters(tail, (balances,), rng=np.random.default_rng(BOOTSTRAP_SEED))
+    return Estimate(float(tail(balances)), low, high, n)
+
+
+def _period_metrics(periods: Sequence[PeriodRecord]) -> dict[str, Estimate]:
+    """Return what the single negotiations came to, clustered by session."""
+    clusters = np.array([period.session for period in periods], dtype=np.intp)
+    feasible = np.array([period.is_feasible for period in periods], dtype=float)
+    deal = np.array([period.price is not None for period in periods], dtype=float)
+    surplus = np.array([period.surplus_share or 0.0 for period in periods])
+    rounds = np.array([period.rounds for period in periods], dtype=float)
+    profit = np.array([period.profit_cents for period in periods], dtype=float)
+    best = np.array([period.best_cents or 0 for period in periods], dtype=float)
+    return {
+        "se_plus": estimate_ratios([Ratio(surplus * feasible, feasible)], clusters),
+        "regret_rate": regret_rate(profit, best, feasible, clusters),
+        "deal_profit": estimate_ratios([Ratio(profit * deal / 100, deal)], clusters),
+        "agreement_rate": estimate_share(deal, feasible, clusters),
+        "walkaway_correctness": estimate_share(1 - deal, 1 - feasible, clusters),
+        "rounds": estimate_ratios([Ratio(rounds, np.ones(len(periods)))], clusters),
+    }

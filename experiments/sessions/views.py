@@ -1,0 +1,59 @@
+"""What an agent is told in a period: its money, and with memory the ledger and whom it faces; JSON types only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from commerce.bankroll import BankrollConfig, PeriodRecord, SupplierMode
+from commerce.economics import Supplier, UnitEconomics
+from experiments.models.negotiator import TOLD_ONCE
+
+LEDGER, MET_BEFORE = TOLD_ONCE
+
+
+def period_side_info(  # noqa: PLR0913 - everything an agent may see, named
+    *,
+    period: int,
+    cash_cents: int,
+    economics: UnitEconomics,
+    rules: BankrollConfig,
+    supplier: Supplier | None,
+    ledger: Sequence[str],
+    met_before: Sequence[str],
+) -> dict[str, Any]:
+    """Return the side information of a period, counted from 1; ``supplier`` is ``None`` where it is not told."""
+    state: dict[str, Any] = {
+        "period": period,
+        "periods": rules.horizon,
+        "cash": cash_cents / 100,
+        "ruined_below": rules.ruin_cents / 100,
+        "cost_per_period": rules.period_cost_cents / 100,
+        "cost_per_round": rules.round_cost_cents / 100,
+    }
+    if supplier is not None:
+        state["counterpart"] = supplier.name
+        state[MET_BEFORE] = list(met_before)
+    if ledger:
+        state[LEDGER] = list(ledger)
+    return {"economics": economics.to_json_object(), "bankroll": state}
+
+
+def names_supplier(rules: BankrollConfig) -> bool:
+    """Whether the agent can meet somebody again, and so is told whom it faces."""
+    return rules.supplier_mode is not SupplierMode.IID
+
+
+def ledger_line(period: PeriodRecord, supplier: Supplier | None) -> str:
+    """Return one line of the ledger."""
+    who = "" if supplier is None else f" with {supplier.name}"
+    end = "no deal" if period.price is None else f"deal at {period.price:.2f}"
+    money = f"profit {period.profit_cents / 100:.2f}, cash {period.cash_cents / 100:.2f}"
+    return f"period {period.period}{who}: {end} in {period.rounds} rounds, {money}"
+
+
+def meeting_line(period: PeriodRecord, reservation: float, prices: Sequence[float | None]) -> str:
+    """Return what happened with a supplier in one period: own reservation, its prices in order, the end."""
+    named = ", ".join("-" if price is None else f"{price:.2f}" for price in prices)
+    end = period.termination if period.price is None else f"deal at {period.price:.2f} ({period.termination})"
+    return f"period {period.period}: your reservation {reservation:.2f}, its prices {named}, {end}"

@@ -1,0 +1,184 @@
+r"""What is known about a supplier, carried from one meeting to the next.
+
+A supplier keeps its type ``t = (r_B, kappa, eta)``; the agent's own reservation, the regime and the luck are new in
+every meeting. After ``J`` meetings with own reservations ``a_j`` and what was seen in them,
+
+.. math:: p(t \mid \ldots) \propto p_0(t) \prod_j f(a_j \mid t)\, L_j(t),
+
+so the belief at the end of a meeting, times ``f(a \mid t)`` of the next own reservation, is the next prior: nothing has
+to be undone. With the laws of :mod:`commerce.economics.chain` and shares of the price range ``x`` (supplier) and ``a``,
+
+.. math::
+    f(a \mid x, \kappa) = \frac{\sum_\rho w_\rho f_\rho(x, a) \beta_\rho(\kappa)}
+    {\sum_\rho w_\rho f_\rho(x) \beta_\rho(\kappa)}.
+
+A deal at an offer says ``r_B`` is not above it; how likely the acceptance was is not used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commerce.economics import ChainConfig
+from oracle.model import Model
+from oracle.planner import BeliefTracker
+from oracle.prior import RELEASED_REGIMES, SCALE, Grid, Group, Knowledge, Seat, column_groups
+from terms.config import Beta
+from terms.types import Role
+
+Floats = NDArray[np.float64]
+NEGLIGIBLE = 1e-12
+POINT = 1e-6
+"""Half the width of the cell of a reservation that was seen: rounding in a price must not contradict it."""
+FINE, HEAVY = 0.25, 0.02
+"""Cells wider than ``FINE`` percent of R with more than ``HEAVY`` of the belief are halved between meetings."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """Belief about one supplier between meetings: cells ``low``, ``high`` (rows,), ``weights`` (rows, groups, nodes).
+
+    A reservation that was seen is a cell of width ``2 * POINT``. ``meetings`` counts those remembered.
+    """
+
+    low: Floats
+    high: Floats
+    weights: Floats
+    meetings: int
+
+
+class Laws(NamedTuple):
+    """Everything a belief about suppliers of one family needs."""
+
+    knowledge: Knowledge
+    model: Model
+    grid: Grid
+    chain: ChainConfig
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The (family, stance) pairs of the middle axis of every belief."""
+        return column_groups(self.knowledge)
+
+
+def start_meeting(laws: Laws, seat: Seat, memory: Memory | None) -> BeliefTracker:
+    """Return the belief before the first price: of a stranger, or of a supplier that is remembered.
+
+    What cannot be (rounding of cells, at most) is forgotten: then the supplier is a stranger again.
+    """
+    stranger = BeliefTracker.start(laws.knowledge, laws.model, seat, laws.grid)
+    nodes = laws.model.columns.urgency
+    joint = _joint_density(stranger.low, stranger.high, seat.own, nodes, laws.chain)
+    plain = joint.sum(axis=0)
+    weights = np.array(laws.chain.regime_weights)
+    tilt = np.divide(np.tensordot(weights, joint, 1), plain, out=np.zeros_like(plain), where=plain > 0)
+    stranger.weights[:-1] *= tilt[:, None, :]
+    stranger.weights /= stranger.weights.sum()
+    if memory is None:
+        return stranger
+    known = memory.weights * own_density(memory, seat.own, nodes, laws.chain)[:, None, :]
+    total = known.sum()
+    if not total > 0:
+        return stranger
+    atom = np.zeros((1, *known.shape[1:]))
+    return replace(stranger, weights=np.concatenate([known / total, atom]), low=memory.low, high=memory.high)
+
+
+def end_meeting(tracker: BeliefTracker, accepted_offer: float | None, meetings: int) -> Memory | None:
+    """Return what is remembered after a meeting; ``accepted_offer`` is canonical, ``None`` if none was accepted.
+
+    ``None`` if nothing was seen: no price of the supplier and no acceptance.
+    """
+    if tracker.standing is None and accepted_offer is None:
+        return None
+    top = SCALE if tracker.standing is None else tracker.standing
+    low = np.append(tracker.low, top - POINT)
+    high = np.append(np.maximum(tracker.low, np.minimum(tracker.high, top)), top + POINT)
+    weights = tracker.weights.copy()
+    if accepted_offer is not None:
+        ceiling = accepted_offer + POINT
+        width = np.maximum(high - low, 1e-300)
+        cut = weights * np.clip((ceiling - low) / width, 0.0, 1.0)[:, None, None]
+        if cut.sum() > 0:
+            weights, high = cut, np.maximum(low, np.minimum(high, ceiling))
+    weights /= weights.sum()
+    kept = weights.sum(axis=(1, 2)) > NEGLIGIBLE
+    return _refined(Memory(low[kept], high[kept], weights[kept], meetings))
+
+
+def _refined(memory: Memory) -> Memory:
+    """Halve wide cells that hold much, and put cells in rising order."""
+    wide = (memory.high - memory.low > FINE) & (memory.weights.sum(axis=(1, 2)) > HEAVY)
+    middle = (memory.low + memory.high) / 2
+    low = np.concatenate([memory.low, middle[wide]])
+    high = np.concatenate([np.where(wide, middle, memory.high), memory.high[wide]])
+    half = np.where(wide, 0.5, 1.0)[:, None, None] * memory.weights
+    weights = np.concatenate([half, half[wide]])
+    order = np.argsort(low, kind="stable")
+    return Memory(low[order], high[order], weights[order], memory.meetings)
+
+
+def own_density(memory: Memory, own: float, nodes: Floats, chain: ChainConfig) -> Floats:
+    """Return ``f(a | x, kappa)`` at every (row, node), up to a constant; ``own`` canonical."""
+    weights = np.array(chain.regime_weights)
+    joint = np.tensordot(weights, _joint_density(memory.low, memory.high, own, nodes, chain), 1)
+    alone = np.tensordot(weights, _type_density((memory.low + memory.high) / 2, nodes, chain), 1)
+    return np.divide(joint, alone, out=np.zeros_like(joint), where=alone > 0)
+
+
+def _joint_density(low: Floats, high: Floats, own: float, nodes: Floats, chain: ChainConfig) -> Floats:
+    """Return ``f_rho(x, a) beta_rho(kappa)`` averaged over cells (regimes, rows, nodes); prices in percent of R.
+
+    Cells are cut where a law ends: a supplier at the very edge of what is possible must keep its weight.
+    """
+    prior, a = chain.game.prior, own / SCALE
+    zopa, gap, (first, last) = prior.zopa_share, prior.gap_share, _middles(chain)
+    cells = low / SCALE, high / SCALE
+    feasible = _share_inside(*cells, max(a - zopa.high, 2 * first - a), min(a - zopa.low, 2 * last - a))
+    apart = _share_inside(*cells, a + gap.low, a + gap.high)
+    distance = np.clip((cells[0] + cells[1]) / 2 - a, gap.low, gap.high)
+    deal = feasible / ((zopa.high - zopa.low) * (last - first))
+    none = apart / ((1 - distance) * (gap.high - gap.low))
+    return _with_urgency([deal, deal, none], nodes, chain)
+
+
+def _share_inside(low: Floats, high: Floats, bottom: float, top: float) -> Floats:
+    """Return the share of each cell that lies between ``bottom`` and ``top``; a point is inside or not."""
+    width = high - low
+    inside = np.clip(np.minimum(high, top) - np.maximum(low, bottom), 0.0, None)
+    is_inside = ((low >= bottom) & (low <= top)).astype(np.float64)
+    return np.asarray(np.divide(inside, width, out=is_inside, where=width > 0))
+
+
+def _type_density(r: Floats, nodes: Floats, chain: ChainConfig) -> Floats:
+    """Return ``f_rho(x) beta_rho(kappa)`` (regimes, rows, nodes)."""
+    prior, x = chain.game.prior, r / SCALE
+    low, high = _middles(chain)
+    width, gap = prior.zopa_share, prior.gap_share
+    widths = np.minimum(width.high, 2 * (high - x)) - np.maximum(width.low, 2 * (low - x))
+    deal = np.maximum(widths, 0.0) / ((width.high - width.low) * (high - low))
+    longest = np.clip(np.minimum(gap.high, x), gap.low, None)
+    none = np.log((1 - gap.low) / (1 - longest)) / (gap.high - gap.low)
+    return _with_urgency([deal, deal, none], nodes, chain)
+
+
+def _middles(chain: ChainConfig) -> tuple[float, float]:
+    law = chain.game.prior.midpoint_share
+    return (law.low, law.high) if chain.perspective.role is Role.BUYER else (1 - law.high, 1 - law.low)
+
+
+def _with_urgency(densities: list[Floats], nodes: Floats, chain: ChainConfig) -> Floats:
+    laws = [chain.game.prior.counterpart_urgency(regime) for regime in RELEASED_REGIMES]
+    return np.stack(
+        [np.multiply.outer(density, _beta(nodes, law)) for density, law in zip(densities, laws, strict=True)]
+    )
+
+
+def _beta(x: Floats, law: Beta) -> Floats:
+    from scipy.stats import beta
+
+    return np.asarray(beta.pdf(x, law.a, law.b))

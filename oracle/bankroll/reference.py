@@ -1,0 +1,53 @@
+"""The honest reference at a table in a session: it remembers suppliers, and only the regime is not told to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from oracle.agents import Planner, known_type_aware
+from oracle.bankroll.meeting import Table
+from oracle.bankroll.memory import Memory, start_meeting
+from oracle.beliefs import Tracker
+from oracle.honest import fitted_planner
+from oracle.interventions import Reference
+from oracle.posterior import Posterior, seat_of
+from oracle.shipped import values_for
+from terms.game import Game
+from terms.scenario import Scenario
+from terms.types import Family
+
+
+@dataclass(frozen=True)
+class SupplierReference(Reference):
+    """The reference for one meeting with a supplier of whom ``memory`` is held; make one for each meeting.
+
+    Its belief is what the *oracle_posterior* condition shows, its planner what stands in for moves that are none.
+    """
+
+    table: Table | None = None
+    memory: Memory | None = None
+    planners: dict[Family, Planner] = field(default_factory=dict)
+
+    def tracker(self, scenario: Scenario) -> Tracker:
+        """Return the exact posterior at the start of ``scenario``, what is remembered included."""
+        laws = self._table.laws(scenario.family)
+        start = start_meeting(laws, seat_of(Game(scenario).observe()), self.memory)
+        groups = laws.groups
+        belief = Posterior(
+            laws.knowledge, start.seat, start.low, start.high, laws.model.columns.urgency, groups, start.weights
+        )
+        return Tracker(laws.knowledge, laws.grid, belief)
+
+    def plan(self, scenario: Scenario) -> Planner:
+        """Return the planner for ``scenario``; where a belief is certain, it is the dynamic program."""
+        family = scenario.family
+        if family not in self.planners:
+            values = values_for(self._table.laws(family).knowledge)
+            self.planners[family] = known_type_aware(fitted_planner(values))
+        return self.planners[family]
+
+    @property
+    def _table(self) -> Table:
+        if self.table is None:
+            raise ValueError("SupplierReference needs the table it sits at: give it one")
+        return self.table

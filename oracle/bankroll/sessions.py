@@ -1,0 +1,105 @@
+"""Sessions played on real chains: by a policy of the dynamic program, by a known-type player, by anybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from commerce.bankroll import BankrollConfig, settle
+from commerce.economics import BankrollChain, EconomicsConfig, Supplier, UnitEconomics, unit_economics
+from oracle.bankroll.known_type import KnownTypePlayer, identity
+from oracle.bankroll.meeting import Ending, Table
+from oracle.bankroll.memory import Memory
+from oracle.bankroll.menu import CLASSES, PLANS, Plan
+from oracle.bankroll.ruin import Valued
+from terms import play
+from terms.agents.scripted import FixedConcession
+from terms.scenario import Scenario
+
+
+class Period(NamedTuple):
+    """What a player sees before a period: ``number`` from 1, and cash."""
+
+    number: int
+    scenario: Scenario
+    supplier: Supplier
+    money: UnitEconomics
+    cash_cents: int
+
+
+PlayPeriod = Callable[[Period], Ending]
+
+
+class Result(NamedTuple):
+    """A session's balances before the first period and after each one played, and whether it was ruined."""
+
+    cash_cents: tuple[int, ...]
+    is_ruined: bool
+
+    @property
+    def terminal_cents(self) -> int:
+        """Balance at the end; of a ruined session that of its ruin."""
+        return self.cash_cents[-1]
+
+
+def run_session(chain: BankrollChain, economics: EconomicsConfig, rules: BankrollConfig, player: PlayPeriod) -> Result:
+    """Play the periods of ``chain`` in order until the horizon or ruin."""
+    cash, path, is_ruined = rules.initial_cents, [rules.initial_cents], False
+    for number, (supplier, scenario) in enumerate(zip(chain.who, chain.scenarios, strict=True), 1):
+        money = unit_economics(scenario, economics)
+        price, rounds = player(Period(number, scenario, supplier, money, cash))
+        cash, is_ruined = settle(cash, money.profit_cents(price), rounds, rules)
+        path.append(cash)
+        if is_ruined:
+            break
+    return Result(tuple(path), is_ruined)
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyPlayer:
+    """Plays a policy of the dynamic program at the real table; make one for each session.
+
+    Without memory each supplier is a stranger; the policy should then be that of a problem without memory.
+    """
+
+    valued: Valued
+    table: Table
+    is_remembering: bool = True
+    _known: dict[int, Memory] = field(default_factory=dict, repr=False)
+
+    def __call__(self, period: Period) -> Ending:
+        """Look up the plan for the period, what is known and the cash, and carry it out."""
+        memory = self._known.get(period.supplier.number)
+        class_ = min(memory.meetings, len(CLASSES) - 1) if memory else 0
+        plan = PLANS[self.valued.plan_at(period.number, class_, period.cash_cents)]
+        ending, after = self._carry_out(plan, period, memory)
+        if after is not None and self.is_remembering:
+            self._known[period.supplier.number] = after
+        return ending
+
+    def _carry_out(self, plan: Plan, period: Period, memory: Memory | None) -> tuple[Ending, Memory | None]:
+        if plan.caution is not None:
+            path = self.table.play(period.scenario, period.money, memory, plan.caution)
+            return Ending(path.price, len(path.rounds)), path.memory
+        agent = _leave if plan.rate is None else FixedConcession(plan.rate)
+        record = play(period.scenario, agent)
+        return Ending(record.price, record.rounds_played), self.table.remember(record, period.scenario, memory)
+
+
+def _leave(observation: object) -> dict[str, str]:
+    del observation
+    return {"decision": "Reject"}
+
+
+@dataclass(frozen=True)
+class KnownTypes:
+    """The best reply in money to every supplier, with its type known: what nobody can expect to beat without ruin."""
+
+    rules: BankrollConfig
+
+    def __call__(self, period: Period) -> Ending:
+        """Play one period."""
+        player = KnownTypePlayer(period.scenario, period.money, period.cash_cents, self.rules, identity)
+        record = play(period.scenario, player)
+        return Ending(record.price, record.rounds_played)

@@ -1,0 +1,239 @@
+"""The commands about money, scripted and with language models against the fault server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments.fault_server import FaultServer
+from experiments.models import pacing
+from experiments.models.calls import read_calls
+from experiments.models.client import ChatClient
+from experiments.models.seat import CALLS
+from experiments.money.metrics import MONEY_METRICS
+from experiments.runs.folder import SUMMARY, load_run, run_money
+from experiments.sessions.folder import load_sessions
+from terms.metrics import METRICS
+
+TWO = ("--n-per-cell", 1, "--regime", "overlap", "--regime", "no_deal", "--family", "candid")
+SHORT = ("--sessions", 2, "--periods", 4)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """Try again at once: what is under test is what happens, not when."""
+    monkeypatch.setattr(pacing, "_FIRST_WAIT_S", 0.001)
+
+
+@pytest.fixture
+def server():
+    with FaultServer() as running:
+        yield running
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Return the list of conversations sent to a model."""
+    conversations, complete = [], ChatClient.complete
+
+    def listen(self, messages, **rest):
+        conversations.append(messages)
+        return complete(self, messages, **rest)
+
+    monkeypatch.setattr(ChatClient, "complete", listen)
+    return conversations
+
+
+class TestCommerce:
+    def test_json_holds_every_metric_of_money_and_of_the_game(self, terms):
+        code, printed, err = terms("commerce", "--agent", "fixed-0.30", "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert found["num_episodes"] == 144
+        assert set(found["overall"]) == {metric.name for metric in METRICS}
+        assert set(found["money"]["overall"]) == {metric.name for metric in MONEY_METRICS}
+        assert set(found["money"]["perspectives"]) == {"merchant", "vendor"}
+        assert len(found["money"]["lot_sizes"]) == 5
+        assert found["money"]["overall"]["regret_rate"]["estimate"] == pytest.approx(0.498, abs=0.05)
+
+    def test_the_table_shows_the_published_figure_beside_it(self, terms):
+        code, printed, _ = terms("commerce", "--agent", "fixed-0.10", "--out", "run")
+        assert code == 0
+        assert "regret rate" in printed
+        assert "published regret rate (144 episodes): 0.573" in printed
+        assert terms("verify", "run")[0] == 0
+
+    def test_catalogue_items_in_money(self, terms, tmp_path):
+        rows = ["name,category,reference_price,low_price,high_price", "kettle,home,30,20,45", "lamp,home,80,60,120"]
+        (tmp_path / "items.csv").write_text("\n".join(rows))
+        code, printed, err = terms("commerce", "--agent", "patient", "--source", "items.csv", *TWO, "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert found["money"]["overall"]["regret_rate"]["n"] == 4
+        assert found["suite"].startswith("catalog-0")
+
+    def test_runs_with_and_without_money_are_kept_apart(self, terms):
+        terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
+        code, _, err = terms("commerce", "--agent", "patient", *TWO, "--out", "plain")
+        assert code == 2
+        assert "plain holds another run" in err
+        with pytest.raises(ValueError, match="was played without money; use `terms commerce`"):
+            run_money(load_run("plain").header, ())
+
+    def test_a_model_sees_its_money_and_is_scored_in_it(self, terms, server, sent):
+        args = ("commerce", "--agent", "openai:bot", "--base-url", server.url, *TWO, "--out", "run")
+        code, printed, err = terms(*args, "--json")
+        assert code == 0, err
+        assert json.loads(printed)["money"]["overall"]["mean_profit"]["n"] == 8
+        assert all('"profit_of_a_deal": "lot_size * (' in messages[-1]["content"] for messages in sent)
+        assert all("# Money" in messages[0]["content"] for messages in sent)
+        assert not any("bankroll" in messages[0]["content"] for messages in sent)
+        assert terms("verify", "run")[0] == 0
+
+
+class TestBankroll:
+    def test_json_holds_every_metric_with_n_and_interval(self, terms):
+        code, printed, err = terms("bankroll", "--agent", "recall", "--memory-premium", *SHORT, "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert set(found["metrics"]) == {
+            "terminal_balance", "survival_rate", "mean_period_profit", "periods_survived", "median_time_to_ruin",
+            "max_drawdown", "lower_tail_mean", "memory_premium", "memoryless_terminal_balance", "se_plus",
+            "regret_rate", "deal_profit", "agreement_rate", "walkaway_correctness", "rounds",
+        }  # fmt: skip
+        assert all(set(entry) == {"estimate", "low", "high", "n"} for entry in found["metrics"].values())
+        assert found["sessions"] == {"finished": 2, "ruined": 0, "lost": 0, "open": 0}
+
+    def test_the_command_of_the_brief(self, terms):
+        args = ("bankroll", "--agent", "patient", "--supplier-mode", "pool", "--sessions", 4, "--periods", 50)
+        code, printed, err = terms(*args)
+        assert code == 0, err
+        assert "published terminal balances (pool, 4 sessions of 50): 21.41 to 442.77" in printed
+        folder = printed.rpartition("run folder: ")[2].strip()
+        assert terms("verify", folder)[1] == "verified: every period replayed and settled, every number derived again\n"
+        assert "200 periods were already in" in terms(*args)[2]
+
+    @pytest.mark.parametrize("mode", ["iid", "pool", "persistent"])
+    @pytest.mark.parametrize("perspective", ["merchant", "vendor"])
+    def test_every_mode(self, terms, mode, perspective):
+        args = ("--supplier-mode", mode, "--perspective", perspective, "--out", "run")
+        code, _, err = terms("bankroll", "--agent", "fixed-0.30", *SHORT, *args)
+        assert code == 0, err
+        assert terms("verify", "run")[0] == 0
+
+    def test_a_tampered_run_fails(self, terms):
+        terms("bankroll", "--agent", "patient", *SHORT, "--out", "run")
+        summary = load_sessions("run").folder / SUMMARY
+        summary.write_text(summary.read_text().replace("1", "2", 1))
+        code, out, err = terms("verify", "run")
+        assert (code, out, err) == (1, "", "FAILED summary.json is not what the logged episodes give\n")
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (("--agent", "nobody"), "agent='nobody'"),
+            (("--agent", "patient", "--supplier-mode", "crowd"), "--supplier-mode"),
+            (("--agent", "patient", "--sessions", 0), "--sessions"),
+            (("--agent", "patient", "--initial-cash", "1.005"), "initial_cash='1.005'; whole cents"),
+            (("--agent", "openai:bot", "--base-url", "http://127.0.0.1:1/v1", "--workers", 2), "--concurrency"),
+        ],
+    )
+    def test_bad_input_is_named(self, terms, arguments, says):
+        code, out, err = terms("bankroll", *arguments)
+        assert (code, out) == (2, "")
+        assert says in err
+
+
+class TestModels:
+    @pytest.fixture
+    def bankroll(self, terms, server):
+        def run(out, *options, model="bot"):
+            agent = ("--agent", f"openai:{model}", "--base-url", server.url)
+            return terms("bankroll", *agent, *SHORT, "--out", out, *options)
+
+        return run
+
+    def test_plays_is_verified_without_it_and_costs_what_the_server_billed(self, terms, bankroll, server):
+        code, printed, err = bankroll("run", "--json")
+        assert code == 0, err
+        assert json.loads(printed)["periods"]["played"] == 8
+        asked = len(server.ledger)
+        assert terms("verify", "run")[0] == 0
+        assert len(server.ledger) == asked
+        facts = json.loads(terms("cost", "run", "--json")[1])
+        assert facts["spending"]["settled_microusd"] == sum(bill.microusd for bill in server.ledger) > 0
+        assert facts["usd_per_episode"]["n"] == 8
+        assert facts["replies"]["ok"]["n"] == asked
+
+    def test_a_run_that_is_done_asks_nothing(self, bankroll, server):
+        bankroll("run")
+        asked = len(server.ledger)
+        code, _, err = bankroll("run")
+        assert (code, "8 periods were already in run" in err) == (0, True)
+        assert len(server.ledger) == asked
+
+    def test_a_budget_stops_in_the_middle_of_a_session_and_a_higher_one_goes_on(self, terms, bankroll, server):
+        bankroll("whole", "--concurrency", "1")
+        whole = sum(bill.microusd for bill in server.ledger)
+        code, out, err = bankroll("run", "--concurrency", "1", "--budget-usd", f"{whole / 2e6:.6f}")
+        assert (code, out) == (4, "")
+        assert "higher --budget-usd" in err
+        kept = [len(session.periods) for session in load_sessions("run").sessions]
+        assert 0 < sum(kept) < 8
+        assert bankroll("run", "--concurrency", "2", "--budget-usd", "5")[0] == 0
+        assert sum(bill.microusd for bill in server.ledger) == 2 * whole, "nothing is paid twice"
+        first, second = (load_sessions(name).sessions for name in ("whole", "run"))
+        assert first == second
+        assert terms("verify", "run")[0] == 0
+
+    def test_both_arms_ask_for_themselves(self, bankroll, server):
+        code, printed, err = bankroll("run", "--memory-premium", "--json")
+        assert code == 0, err
+        assert json.loads(printed)["metrics"]["memory_premium"]["estimate"] == 0, "the bot has no memory"
+        calls = {row.call_id for row in read_calls(load_sessions("run").folder / CALLS)}
+        assert len(calls) == len(server.ledger)
+
+    def test_a_provider_that_is_down_loses_sessions_and_ruins_none(self, bankroll):
+        code, printed, err = bankroll("run", "--json", model="bot/fault:status_503")
+        assert code == 3
+        assert "2 of 2 sessions were lost to the provider and excluded" in err
+        found = json.loads(printed)
+        assert found["sessions"] == {"finished": 0, "ruined": 0, "lost": 2, "open": 0}
+        assert found["metrics"]["terminal_balance"]["n"] == 0
+
+    def test_it_is_told_the_ledger_once_and_the_rules_always(self, bankroll, sent):
+        bankroll("run", "--supplier-mode", "persistent", "--concurrency", "1")
+        assert all("What counts is your cash at the end" in messages[0]["content"] for messages in sent)
+        last = [messages for messages in sent if '"period": 4' in messages[-1]["content"]]
+        opening, later = last[0][-1]["content"], last[-1][-1]["content"]
+        assert "period 3 with supplier 1" in opening
+        assert "period 3" not in later
+        assert '"cash"' in later
+
+
+class TestOrder:
+    @pytest.fixture
+    def folders(self, terms):
+        for agent in ("patient", "conceder", "fixed-0.01"):
+            terms("commerce", "--agent", agent, "--n-per-cell", 1, "--out", f"c-{agent}")
+            terms("bankroll", "--agent", agent, "--sessions", 6, "--periods", 20, "--out", f"b-{agent}")
+        return [f"{kind}-{agent}" for kind in "cb" for agent in ("patient", "conceder", "fixed-0.01")]
+
+    def test_three_orders_side_by_side(self, terms, folders):
+        code, printed, err = terms("order", *folders, "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert found["columns"] == ["se_plus", "regret_rate", "terminal_balance"]
+        for column in found["columns"]:
+            assert sorted(row[column]["rank"] for row in found["agents"].values()) == [1, 2, 3]
+        code, printed, _ = terms("order", *folders)
+        assert code == 0
+        assert "1. " in printed
+
+    def test_other_scenarios_and_doubles_are_refused(self, terms, folders):
+        terms("commerce", "--agent", "patient", "--n-per-cell", 1, "--seed", 8, "--out", "other")
+        assert "is on other commerce scenarios" in terms("order", *folders, "other")[2]
+        assert "agent='patient' twice in bankroll" in terms("order", *folders, "b-patient")[2]
+        terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
+        assert "was played without money" in terms("order", "plain")[2]

@@ -1,0 +1,151 @@
+"""Metrics of sessions by hand; lost sessions; comparisons of identical agents at session level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from commerce.bankroll import BankrollConfig, PeriodRecord, SessionEnd, SessionRecord
+from commerce.economics import ChainConfig
+from experiments.sessions.folder import session_record
+from experiments.sessions.play import SessionJob
+from experiments.sessions.records import from_row
+from experiments.sessions.spec import Arm, SessionsSpec
+from experiments.sessions.summary import PAIRED, memory_premium, session_values, summarize_sessions
+from experiments.stats import compare_values
+from terms.agents.scripted import FixedConcession, RandomLegal
+
+
+def session(number: int, cash: list[int], end: SessionEnd = SessionEnd.FINISHED, horizon: int = 4) -> SessionRecord:
+    periods = tuple(
+        PeriodRecord(
+            session=number, period=t, supplier=1, scenario_id=f"{number}/{t}", regime="overlap", is_feasible=True,
+            termination="agent_accept", price=40.0, rounds=t, profit_cents=1_000, best_cents=2_000,
+            cost_cents=800 + 100 * t, cash_cents=value, surplus_share=0.4, moves=(),
+        )
+        for t, value in enumerate(cash, 1)
+    )  # fmt: skip
+    return SessionRecord(number, end, 10_000, horizon, periods)
+
+
+FOUR = [
+    session(0, [11_000, 12_000, 13_000, 14_000]),
+    session(1, [9_000, 8_000, 9_000, 10_000]),
+    session(2, [5_000, -200], SessionEnd.RUINED),
+    session(3, [12_000, 6_000, 7_000, 8_000]),
+]
+
+
+def test_every_metric_by_hand():
+    found = summarize_sessions(FOUR)
+    value = {name: estimate.estimate for name, estimate in found.items()}
+    assert value["terminal_balance"] == pytest.approx((140 + 100 - 2 + 80) / 4)
+    assert value["mean_period_profit"] == pytest.approx((40 + 0 - 102 - 20) / 4 / 4)
+    assert value["survival_rate"] == pytest.approx(3 / 4)
+    assert value["periods_survived"] == pytest.approx((4 + 4 + 2 + 4) / 4)
+    assert value["median_time_to_ruin"] is None, "fewer than half are ruined"
+    assert value["max_drawdown"] == pytest.approx((0 + 20 + 102 + 60) / 4)
+    assert value["lower_tail_mean"] == pytest.approx(-2)  # the worst of four
+    assert value["se_plus"] == pytest.approx(0.4)
+    assert value["regret_rate"] == pytest.approx(0.5)
+    assert value["rounds"] == pytest.approx((10 * 3 + 3) / 14)
+    assert found["terminal_balance"].n == 4
+    assert found["se_plus"].n == 14
+    sem = np.array([140, 100, -2, 80]).std(ddof=1) / 2
+    assert found["terminal_balance"].high - value["terminal_balance"] == pytest.approx(3.182446 * sem)  # t, 3 df
+
+
+def test_the_published_mean_period_profit_is_the_balance_over_the_horizon():
+    """GLM 5.1: (442.77 - 100) / 50 = 6.855; GPT-4o mini, half of it ruined: (21.41 - 100) / 50 = -1.572."""
+    whole = session(0, [0] * 49 + [44_277], horizon=50)
+    assert session_values(whole)["mean_period_profit"] == pytest.approx(6.855, abs=1e-3)
+    cut = session(0, [2_141], SessionEnd.RUINED, horizon=50)
+    assert session_values(cut)["mean_period_profit"] == pytest.approx(-1.572, abs=1e-3)
+
+
+def test_the_median_time_to_ruin_where_half_are_ruined():
+    ruined = [session(n, [5_000] * (10 + n) + [-1], SessionEnd.RUINED, horizon=50) for n in range(6)]
+    whole = [session(n, [5_000] * 50, horizon=50) for n in range(6, 10)]
+    found = summarize_sessions([*ruined, *whole])["median_time_to_ruin"]
+    assert found.estimate == 15  # the fifth of ten: ruined in period 11 + 4
+    assert found.low == 11  # the first; the tenth survived, so nothing bounds the median from above
+    assert found.high is None
+    assert summarize_sessions([*ruined, *whole])["periods_survived"].estimate == pytest.approx((6 * 13.5 + 4 * 50) / 10)
+
+
+def test_lost_and_open_sessions_are_left_out():
+    lost = session(4, [100], SessionEnd.LOST)
+    unfinished = session(5, [100], SessionEnd.OPEN)
+    assert summarize_sessions([*FOUR, lost, unfinished]) == summarize_sessions(FOUR)
+
+
+def test_nothing_scored_is_undefined():
+    found = summarize_sessions([session(0, [], SessionEnd.OPEN)])
+    assert all(estimate.estimate is None and estimate.n == 0 for estimate in found.values())
+
+
+def test_the_memory_premium_is_paired_by_session():
+    without = [session(0, [13_000] * 4), session(1, [9_500] * 4), session(2, [0] * 4, SessionEnd.LOST)]
+    found = memory_premium(FOUR, without)
+    assert found.estimate == pytest.approx((10 + 5) / 2)
+    assert found.n == 2
+    assert memory_premium(FOUR, []).estimate is None
+
+
+def played(agent, spec, numbers, arm=Arm.MEMORY):
+    return [
+        session_record(n, [from_row(row["period"]) for row in SessionJob(spec, arm, n).rows(agent)], spec)
+        for n in numbers
+    ]
+
+
+BLOCKS, SIZE = 100, 8
+SHORT = SessionsSpec(chain=ChainConfig(seed=9), bankroll=BankrollConfig(num_sessions=BLOCKS * SIZE, horizon=6))
+
+
+@pytest.fixture(scope="module")
+def luck_of_two():
+    """Terminal balances by session of one random agent with two seeds of its own, on the same chains."""
+    pairs = [played(RandomLegal(seed=seed, name=f"random-{seed}"), SHORT, range(BLOCKS * SIZE)) for seed in (1, 2)]
+    return [np.array([session_values(each)["terminal_balance"] for each in one]) for one in pairs]
+
+
+def test_comparing_an_agent_with_itself_is_significant_about_one_time_in_twenty(luck_of_two):
+    """A/A: 100 comparisons of 8 sessions; with a true rate of 5 % more than 12 happen once in 700."""
+    first, second = (values.reshape(BLOCKS, SIZE) for values in luck_of_two)
+    found = [
+        compare_values(
+            {"a": dict(enumerate(map(float, a))), "b": dict(enumerate(map(float, b)))},  # type: ignore[arg-type]
+            "terminal_balance",
+            PAIRED["terminal_balance"],
+            rng=np.random.default_rng(0),
+        ).differences[0]
+        for a, b in zip(first, second, strict=True)
+    ]
+    assert sum(each.is_significant for each in found) <= 12
+    assert min(each.p for each in found) > 1e-5
+    assert np.mean([each.p < 0.5 for each in found]) == pytest.approx(0.5, abs=0.2), "p-values are spread evenly"
+
+
+def test_a_true_difference_is_found_in_few_sessions():
+    spec = SHORT.model_copy(update={"bankroll": BankrollConfig(num_sessions=12, horizon=20)})
+    values = {
+        f"fixed-{rate:.2f}": {
+            str(each.session): session_values(each)["terminal_balance"]
+            for each in played(FixedConcession(rate), spec, range(12))
+        }
+        for rate in (0.30, 0.01)
+    }
+    found = compare_values(values, "terminal_balance", "higher", rng=np.random.default_rng(0))
+    assert found.differences[0].is_significant
+    assert found.differences[0].n == 12, "the block is the session"
+    assert found.groups == (("fixed-0.30",), ("fixed-0.01",))
+
+
+def test_where_less_is_better_the_ranking_turns():
+    values = {"a": {"0": 5.0, "1": 6.0, "2": 5.5}, "b": {"0": 1.0, "1": 2.1, "2": 1.4}}
+    for better, first in (("higher", "a"), ("lower", "b")):
+        found = compare_values(values, "max_drawdown", better, rng=np.random.default_rng(0))
+        assert found.groups[0] == (first,)
+    with pytest.raises(ValueError, match="at least 2"):
+        compare_values({"a": {}}, "max_drawdown", "lower", rng=np.random.default_rng(0))
