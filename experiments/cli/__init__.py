@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from experiments.cli import answers, listing, models, playing, reading, telling, years
+from experiments.cli import answers, listing, models, playing, reading, serving, telling, years
 from experiments.cli.show import note
 from experiments.models.cache import DamagedCacheError, UnusableCacheError
 from experiments.models.errors import BudgetExceeded
@@ -43,6 +43,7 @@ app.command("train-oracle")(telling.train_oracle)
 app.command()(models.cost)
 app.command()(models.local_model)
 app.command()(years.year)
+app.command()(serving.serve)
 app.command()(years.world)
 app.command("lint-economy")(years.lint_economy)
 app.command()(listing.agents)
