@@ -136,7 +136,7 @@ def test_a_reply_of_megabytes_is_cut_with_a_notice_and_counts_as_truncated():
     reply = asked(body(f'{{"decision": "Accept", "message": "{"x" * 10_000_000}"}}'))
     assert len(reply.text) == LONGEST_TEXT
     assert reply.finish_reason == "length"
-    assert "a text of 10000036 characters" in reply.notices[0]
+    assert "a text of 10000037 characters" in reply.notices[0]
 
 
 def test_a_long_message_reaches_the_record_cut_and_with_a_receipt():
