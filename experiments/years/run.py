@@ -32,7 +32,7 @@ def run_year(folder: str | Path, spec: YearSpec, merchant: Merchant | None = Non
     with exclusive_lock(folder):
         world, rules = spec.build_world(), spec.build_rules()
         spec = spec.model_copy(update={"world_digest": world.digest})
-        _open_header(folder, spec)
+        open_header(folder, spec)
         past = read_calls(folder)
         player = merchant or build_merchant(spec.merchant, world, rules, spec.merchant_seed)
         year = Year(world, rules)
@@ -86,7 +86,8 @@ def read_spec(folder: Path) -> YearSpec:
     return YearSpec.model_validate(rows[0])
 
 
-def _open_header(folder: Path, spec: YearSpec) -> None:
+def open_header(folder: Path, spec: YearSpec) -> None:
+    """Write the header first, or make sure that the one that is there describes the same year."""
     if not (folder / HEADER).exists():
         write_atomically(folder / HEADER, encode_line(spec.to_json_object()))
         return

@@ -15,15 +15,18 @@ from typing import Any, Protocol
 
 from commerce.ledger import Account
 from commerce.replay import DivergedError, Entry, result_digest
-from commerce.tools import tool_schemas
-from commerce.types import EndReason
+from commerce.types import EndReason, Refusal
 from commerce.year import Year
 from experiments.models.records import Record, ToolCall
 from experiments.models.texts import whole_characters
 from experiments.runs.journal import strict_loads
+from experiments.years.limits import Limits
 from experiments.years.transcript import DayRecord, NoteRecord, Opening, Outcome, Said, Sent, Told, TurnRecord
 
 TRUNCATED = "truncated_reply"
+_CUT_OFF = Refusal(
+    TRUNCATED, None, "the output limit cut this reply off; none of its calls was carried out, send them again"
+)
 Line = Opening | TurnRecord | NoteRecord | DayRecord
 
 
@@ -45,11 +48,16 @@ class YearAgent(Protocol):
         ...
 
 
-class Limits(Record):
-    """When a session ends though the year could go on."""
+class Guard(Protocol):
+    """Stands before the store and may refuse a call; it learns from every answer."""
 
-    max_turns: int = 4000
-    max_idle_turns: int = 3
+    def refusal(self, name: str, arguments: str) -> Refusal | None:
+        """Return why the call is not to be made, ``None`` to let it through."""
+        ...
+
+    def learn(self, told: Told) -> None:
+        """Take in one answer."""
+        ...
 
 
 class Answer(Record):
@@ -67,13 +75,15 @@ class YearSession:
     year
         A year at its first morning.
     opening
-        The agent's name, messages and tools; see :func:`experiments.storekeeper.prompts.opening`.
+        The agent's name, messages and tools; see :func:`experiments.years.briefing.make_opening`.
     limits
         Turn limits.
     write
-        Called with each new line of the transcript.
+        Called with the new lines of the transcript, those of one turn together.
     past
         Lines of an earlier, unfinished sitting; they are carried out again here and must be answered as before.
+    guard
+        Refuses calls before they reach the store.
 
     Attributes
     ----------
@@ -91,14 +101,15 @@ class YearSession:
         year: Year,
         opening: Opening,
         limits: Limits,
-        write: Callable[[Line], None] = lambda line: None,
+        write: Callable[..., None] = lambda *lines: None,
         past: Sequence[Line] = (),
+        guard: Guard | None = None,
     ) -> None:
         self.year, self.opening, self.limits = year, opening, limits
         self.entries: list[Entry] = []
         self.num_turns = self._num_idle = 0
         self._known_microusd = self._num_unpriced = 0
-        self._write = write
+        self._write, self._guard = write, guard
         self.past: tuple[TurnRecord | NoteRecord, ...] = ()
         self._repeat(past)
 
@@ -159,7 +170,7 @@ class YearSession:
         start = self.year.time()
         told = tuple(self._call(call, said.is_truncated) for call in said.tool_calls)
         self._num_idle = 0 if said.tool_calls else self._num_idle + 1
-        nudge = None if said.tool_calls else self._nudge()
+        nudge = None if said.tool_calls else self._nudge(said)
         self._count(said.microusd if sent else 0)
         record = TurnRecord(
             turn=self.num_turns, day=start["day"], clock=start["clock"], said=said, told=told, sent=sent, nudge=nudge
@@ -168,10 +179,19 @@ class YearSession:
         return record
 
     def _call(self, call: ToolCall, is_truncated: bool) -> Told:
-        if is_truncated:
-            message = "the output limit cut this reply off; none of its calls was carried out, send them again"
-            envelope = {"notices": [], "ok": False, "error": {"code": TRUNCATED, "field": None, "message": message}}
-            return _told(call, envelope | {"time": self.year.time()})
+        refusal = _CUT_OFF if is_truncated else None
+        if refusal is None and self._guard is not None:
+            refusal = self._guard.refusal(call.name, call.arguments)
+        told = self._refuse(call, refusal) if refusal is not None else self._pass_on(call)
+        if self._guard is not None:
+            self._guard.learn(told)
+        return told
+
+    def _refuse(self, call: ToolCall, refusal: Refusal) -> Told:
+        error = {"code": refusal.code, "field": refusal.field, "message": refusal.message}
+        return _told(call, {"notices": [], "ok": False, "error": error, "time": self.year.time()})
+
+    def _pass_on(self, call: ToolCall) -> Told:
         was_over = self.year.is_over
         arguments = _read(call.arguments)
         result = self.year.call(call.name, arguments)
@@ -179,16 +199,18 @@ class YearSession:
             self.entries.append(Entry(len(self.entries), call.name, arguments, result_digest(result)))
         return _told(call, result.to_json_object())
 
-    def _nudge(self) -> str:
+    def _nudge(self, said: Said) -> str:
+        why = (
+            "your reply was cut off by the output limit before any tool call"
+            if said.is_truncated
+            else "only tool calls act"
+        )
         left = self.limits.max_idle_turns - self._num_idle
-        if left == 0:
-            return "No tool call again; the year is stopped here."
-        return f"Nothing happened: only tool calls act. {left} more turns without one stop the year."
+        return f"Nothing happened: {why}. Turns in a row without one that stop the year: {left} more."
 
     def _keep(self, record: TurnRecord) -> None:
-        self._write(record)
-        if record.told and record.told[-1].day != record.day:
-            self._write(self._checkpoint(record.turn))
+        is_new_day = record.told and record.told[-1].day != record.day
+        self._write(record, *([self._checkpoint(record.turn)] if is_new_day else []))
 
     def _checkpoint(self, turn: int) -> DayRecord:
         state, ledger = self.year.state, self.year.state.ledger
@@ -213,7 +235,7 @@ class YearSession:
     def _repeat(self, past: Sequence[Line]) -> None:
         """Carry out the past again; only what was cut off after its last turn is written."""
         write, made = self._write, list[Line]()
-        self._write = made.append
+        self._write = lambda *lines: made.extend(lines)
         for line in past:
             if isinstance(line, TurnRecord):
                 self._keep(self._carry_out(line.said, line.sent))
@@ -230,8 +252,8 @@ class YearSession:
                 raise DivergedError("the opening is not the one that would be written now")
         else:
             self._write(self.opening)
-        for line in made[len(old) :]:
-            self._write(line)
+        if made[len(old) :]:
+            self._write(*made[len(old) :])
         self.past = tuple(line for line in old if isinstance(line, TurnRecord | NoteRecord))
 
 
@@ -257,8 +279,3 @@ def _told(call: ToolCall, envelope: Mapping[str, Any]) -> Told:
         day=time["day"],
         clock=time["clock"],
     )
-
-
-def make_opening(agent: str, messages: Sequence[Mapping[str, Any]]) -> Opening:
-    """Return the opening line for an agent that is given ``messages``."""
-    return Opening(agent=agent, messages=tuple(map(dict, messages)), tools=tuple(tool_schemas()))
