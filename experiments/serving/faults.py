@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import secrets
 from typing import Any
 
+logger = logging.getLogger("terms.serve")
 
-class RequestFault(ValueError):
+
+class RequestError(ValueError):
     """A request that is refused and has changed nothing.
 
     Parameters
@@ -31,13 +35,20 @@ class RequestFault(ValueError):
         return {"error": {"code": self.code, "field": self.field, "message": self.message, **self.facts}}
 
 
-def unknown_session(session_id: str) -> RequestFault:
+def unknown_session(session_id: str) -> RequestError:
     """Return the fault of a session nobody opened."""
     shown = session_id if len(session_id) <= 80 else f"{session_id[:77]}..."
-    return RequestFault(404, "unknown_session", f"session={shown!r} was never opened here", field="session")
+    return RequestError(404, "unknown_session", f"session={shown!r} was never opened here", field="session")
 
 
-def wrong_turn(given: int, expected: int) -> RequestFault:
+def wrong_turn(given: int, expected: int) -> RequestError:
     """Return the fault of a turn that is not the next one."""
     message = f"turn={given} is not the next turn, {expected}; nothing was done"
-    return RequestFault(409, "wrong_turn", message, field="turn", expected_turn=expected)
+    return RequestError(409, "wrong_turn", message, field="turn", expected_turn=expected)
+
+
+def log_error(where: str, error: Exception) -> RequestError:
+    """Log an exception and return what is told of it: the number under which the log has it, and nothing else."""
+    number = secrets.token_hex(6)
+    logger.error("error %s in %s", number, where, exc_info=error)
+    return RequestError(500, "internal_error", f"the server failed; its log has error {number}")

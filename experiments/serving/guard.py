@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import secrets
 from typing import TYPE_CHECKING
 
 import anyio
 
 from experiments.runs.journal import strict_dumps
-from experiments.serving.faults import RequestFault
+from experiments.serving.faults import RequestError, log_error
 from experiments.serving.tokens import Token
 
 if TYPE_CHECKING:
@@ -18,8 +16,7 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 1_048_576
 BODY_SECONDS = 15.0
 OPEN_PATHS = ("/health", "/openapi.json")
-
-logger = logging.getLogger("terms.serve")
+IS_LOGGED = "terms.is_logged"
 
 
 class Guard:
@@ -42,17 +39,19 @@ class Guard:
             self._check(scope)
             body = await self._read(scope, receive)
             await self._app(scope, _replayed(body, receive), reply)
-        except RequestFault as fault:
+        except RequestError as fault:
             await reply.fault(fault)
-        except Exception:
-            number = secrets.token_hex(6)
-            logger.exception("error %s in %s %s", number, scope["method"], scope["path"])
-            await reply.fault(RequestFault(500, "internal_error", f"the server failed; its log has error {number}"))
+        except Exception as error:  # noqa: BLE001 - the fence: nothing of it may reach the sender
+            if IS_LOGGED in scope:
+                return  # answered inside
+            fault = internal_error(scope, error)
+            if not reply.has_begun:
+                await reply.fault(fault)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])
         if scope["path"] not in OPEN_PATHS and not self._token.admits(headers.get(b"authorization")):
-            raise RequestFault(
+            raise RequestError(
                 401, "unauthorized", "send the header `Authorization: Bearer TOKEN` with the right token"
             )
         length = headers.get(b"content-length", b"0")
@@ -67,17 +66,23 @@ class Guard:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise RequestFault(400, "disconnected", "the body was not sent whole")
+                    raise RequestError(400, "disconnected", "the body was not sent whole")
                 body += message.get("body", b"")
                 if len(body) > MAX_BODY_BYTES:
                     raise _too_large()
                 if not message.get("more_body", False):
                     return bytes(body)
-        raise RequestFault(408, "too_slow", f"the body did not arrive within {self._body_seconds:g} s")
+        raise RequestError(408, "too_slow", f"the body did not arrive within {self._body_seconds:g} s")
 
 
-def _too_large() -> RequestFault:
-    return RequestFault(413, "too_large", f"a body has at most {MAX_BODY_BYTES} bytes")
+def internal_error(scope: Scope, error: Exception) -> RequestError:
+    """Log an exception and return what is told of it; the scope then says that this was done."""
+    scope[IS_LOGGED] = True
+    return log_error(f"{scope['method']} {scope['path']}", error)
+
+
+def _too_large() -> RequestError:
+    return RequestError(413, "too_large", f"a body has at most {MAX_BODY_BYTES} bytes")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -93,20 +98,18 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 class _Reply:
-    """The way back. Nothing may be cached; a fault is sent as long as nothing else was."""
+    """The way back. Nothing may be cached; a fault is a whole answer."""
 
     def __init__(self, send: Send) -> None:
-        self._send, self._has_begun = send, False
+        self._send, self.has_begun = send, False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._has_begun = True
+            self.has_begun = True
             message = {**message, "headers": [*message["headers"], (b"cache-control", b"no-store")]}
         await self._send(message)
 
-    async def fault(self, fault: RequestFault) -> None:
-        if self._has_begun:
-            raise fault  # the server closes the connection
+    async def fault(self, fault: RequestError) -> None:
         body = strict_dumps(fault.to_json_object()).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         if fault.status == 401:

@@ -15,10 +15,10 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 import terms
-from experiments.runs.files import RunLockedError
 from experiments.runs.journal import strict_dumps
 from experiments.serving import wire
-from experiments.serving.faults import RequestFault
+from experiments.serving.faults import RequestError
+from experiments.serving.guard import internal_error
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import PROTOCOL
 
@@ -58,10 +58,10 @@ def build_app(sessions: Sessions, lifespan: Lifespan | None = None) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_exception_handler(RequestFault, _as_answer(lambda error: error))
+    app.add_exception_handler(RequestError, _as_answer(lambda error: error))
     app.add_exception_handler(RequestValidationError, _as_answer(_invalid))
     app.add_exception_handler(HTTPException, _as_answer(_from_http))
-    app.add_exception_handler(RunLockedError, _as_answer(_in_use))
+    app.add_exception_handler(Exception, _internal)
     _add_routes(app, sessions)
     return app
 
@@ -105,7 +105,7 @@ def _add_routes(app: FastAPI, sessions: Sessions) -> None:
 
 
 def _as_answer(
-    convert: Callable[[Any], RequestFault],
+    convert: Callable[[Any], RequestError],
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handle(request: Request, error: Exception) -> Response:
         fault = convert(error)
@@ -114,23 +114,25 @@ def _as_answer(
     return handle
 
 
-def _invalid(error: RequestValidationError) -> RequestFault:
+async def _internal(request: Request, error: Exception) -> Response:
+    """Answer, because the framework would answer with a page of its own before the guard sees the exception."""
+    fault = internal_error(request.scope, error)
+    return Response(strict_dumps(fault.to_json_object()), fault.status, media_type="application/json")
+
+
+def _invalid(error: RequestValidationError) -> RequestError:
     """Name the first wrong field; of its value only what is short, and never a header's."""
     faults = error.errors()
     first = faults[0]
     if first["type"] == "json_invalid":
-        return RequestFault(400, "malformed_json", f"the body is no JSON: {first['ctx']['error']}")
+        return RequestError(400, "malformed_json", f"the body is no JSON: {first['ctx']['error']}")
     place = [str(part) for part in first["loc"]]
     field = ".".join(place[1:]) or "body"
     more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
     shown = f"={first['input']!r:.80}" if place[0] != "header" and first["type"] != "missing" else ""
-    return RequestFault(422, "invalid_request", f"{field}{shown}: {first['msg']}{more}", field=field)
+    return RequestError(422, "invalid_request", f"{field}{shown}: {first['msg']}{more}", field=field)
 
 
-def _from_http(error: HTTPException) -> RequestFault:
+def _from_http(error: HTTPException) -> RequestError:
     code = {404: "no_such_path", 405: "method_not_allowed", 400: "malformed_json"}.get(error.status_code, "refused")
-    return RequestFault(error.status_code, code, str(error.detail))
-
-
-def _in_use(error: RunLockedError) -> RequestFault:
-    return RequestFault(409, "in_use", "another process of the operator has the folder of this year", field="session")
+    return RequestError(error.status_code, code, str(error.detail))

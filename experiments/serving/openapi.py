@@ -1,4 +1,4 @@
-"""The description of the HTTP service for programs: ``openapi.json``, written by ``python -m experiments.serving.openapi``.
+"""The description of the HTTP service for programs: ``python -m experiments.serving.openapi`` writes ``openapi.json``.
 
 The file is what the running service says at ``/openapi.json``; a test compares them.
 """

@@ -9,33 +9,32 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 from commerce.money import to_yuan
-from commerce.year import Year
-from experiments.runs.files import exclusive_lock, write_atomically
-from experiments.runs.journal import JournalWriter, encode_line, strict_dumps
-from experiments.serving.faults import RequestFault, wrong_turn
+from experiments.runs.files import exclusive_lock
+from experiments.runs.journal import JournalWriter
+from experiments.serving.faults import RequestError, wrong_turn
 from experiments.serving.settings import ServeSettings
 from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
-from experiments.years.run import CALLS, RESULT, result_object
-from experiments.years.run import _open_header as open_header
-from experiments.years.session import Limits, Line, YearSession, make_opening
-from experiments.years.transcript import (
-    OUTCOME,
-    TRANSCRIPT,
-    Outcome,
-    OutcomeRecord,
-    Said,
-    TurnRecord,
-    read_transcript,
-)
+from experiments.years.agents import PlainSeat, conclude, open_session
+from experiments.years.limits import Limits
+from experiments.years.run import open_header
+from experiments.years.session import Line, YearSession
+from experiments.years.transcript import TRANSCRIPT, Outcome, Said, TurnRecord, read_outcome
 
 BUSY_SECONDS = 30.0
 
 
-def opening_messages(rules):
-    return [{"role": "system", "content": "You run an e-commerce business."}, {"role": "user", "content": "Begin."}]
+@dataclass(frozen=True)
+class _Outside:
+    """An agent outside: it plays from where it is, not from here."""
+
+    name: str
+
+    def play(self, session: YearSession) -> None:
+        """Do nothing; the turns come in by :meth:`ServedYear.act`."""
 
 
 class ServedYear:
@@ -108,7 +107,7 @@ class ServedYear:
 
         Raises
         ------
-        RequestFault
+        RequestError
             If the key belongs to another turn, the turn is not the next one, or the year is over; nothing was done.
         """
         said = said_by(calls, content, key)
@@ -118,7 +117,7 @@ class ServedYear:
                 return self._carry_out(said, key, turn)
             if kept.is_repeated_by(said, turn):
                 return kept.answer
-        raise RequestFault(422, "key_reused", "this key came with another turn; every turn needs its own", field="key")
+        raise RequestError(422, "key_reused", "this key came with another turn; every turn needs its own", field="key")
 
     def finish(self) -> YearResult:
         """End the year if it goes on, and return its public numbers."""
@@ -130,7 +129,7 @@ class ServedYear:
     def result(self) -> YearResult:
         """Return the public numbers of a year that is over."""
         if self._outcome is None:
-            raise RequestFault(409, "year_not_over", "the year goes on; POST /v1/finish ends it", field="session")
+            raise RequestError(409, "year_not_over", "the year goes on; POST /v1/finish ends it", field="session")
         year = self._session.year
         return YearResult(
             session=self.id,
@@ -147,7 +146,7 @@ class ServedYear:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         if not self._one_turn.acquire(timeout=BUSY_SECONDS):
-            raise RequestFault(503, "busy", "another turn of this session is still being carried out", field="session")
+            raise RequestError(503, "busy", "another turn of this session is still being carried out", field="session")
         try:
             if self._is_stale:
                 self._restore()
@@ -157,7 +156,7 @@ class ServedYear:
 
     def _carry_out(self, said: Said, key: str, turn: int | None) -> bytes:
         if self._outcome is not None:
-            raise RequestFault(409, "year_over", f"the year is over: {self._outcome.detail}", field="session")
+            raise RequestError(409, "year_over", f"the year is over: {self._outcome.detail}", field="session")
         if turn is not None and turn != self.next_turn:
             raise wrong_turn(turn, self.next_turn)
         self._is_stale = True  # until all is on disk: if that fails, memory is no longer the truth
@@ -170,29 +169,27 @@ class ServedYear:
         """Take the year up from its folder: carry out the transcript again and keep its answers."""
         self._close_journal()
         spec = self._settings.spec(self._agent, self._run)
-        world, rules = spec.build_world(), spec.build_rules()
-        self._spec = spec.model_copy(update={"world_digest": world.digest})
+        self._spec = spec.model_copy(update={"world_digest": spec.build_world().digest})
         open_header(self._folder, self._spec)
-        past = read_transcript(self._folder)
-        lines: list[Line] = [] if past.opening is None else [past.opening, *past.lines]
         self._journal = JournalWriter(self._folder / TRANSCRIPT)
-        opening = make_opening(self._agent, opening_messages(rules))
-        limits = Limits(max_turns=self._settings.max_turns)
-        self._session = YearSession(Year(world, rules), opening, limits, self._write, lines)
-        self._kept = keep_all(past.turns, self._session.outcome)
-        self._outcome = past.outcome
+        seat = PlainSeat(_Outside(self._agent), Limits(max_turns=self._settings.max_turns))
+        self._session = open_session(self._folder, self._spec, seat, self._write)
+        turns = [line for line in self._session.past if isinstance(line, TurnRecord)]
+        self._kept = keep_all(turns, self._session.outcome)
+        self._outcome = read_outcome(self._folder)
         if self._outcome is None:
             self._conclude_if_over()
         else:
             self._session.year.stop()
         self._is_stale = False
 
-    def _write(self, line: Line) -> None:
+    def _write(self, *lines: Line) -> None:
         assert self._journal is not None
-        self._journal.append(line.model_dump(mode="json"))
-        if isinstance(line, TurnRecord):
-            key, kept = keep(line, self._session.outcome)
-            self._kept[key] = kept
+        self._journal.append(*(line.model_dump(mode="json") for line in lines))
+        for line in lines:
+            if isinstance(line, TurnRecord):
+                key, kept = keep(line, self._session.outcome)
+                self._kept[key] = kept
 
     def _close_journal(self) -> None:
         if self._journal is not None:
@@ -200,20 +197,8 @@ class ServedYear:
             journal.close()
 
     def _conclude_if_over(self) -> None:
-        outcome = self._session.outcome
-        if outcome is not None:
-            self._conclude(outcome, self._session.detail)
+        if self._session.outcome is not None:
+            self._conclude(self._session.outcome, self._session.detail)
 
     def _conclude(self, outcome: Outcome, detail: str) -> None:
-        """Write what is derived from the transcript; ``outcome.json`` comes last and says that the rest is there."""
-        session, year = self._session, self._session.year
-        end = year.state.end
-        year.stop()
-        rows = b"".join(encode_line(entry.to_json_object()) for entry in session.entries)
-        write_atomically(self._folder / CALLS, rows)
-        write_atomically(self._folder / RESULT, (strict_dumps(result_object(self._spec, year)) + "\n").encode())
-        record = OutcomeRecord(
-            outcome=outcome, detail=detail, is_scored=True, turns=session.num_turns, days=year.state.day, end=end
-        )
-        write_atomically(self._folder / OUTCOME, (strict_dumps(record.model_dump(mode="json")) + "\n").encode())
-        self._outcome = record
+        self._outcome = conclude(self._folder, self._spec, self._session, outcome, detail)

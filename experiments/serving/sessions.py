@@ -7,7 +7,10 @@ import threading
 from types import TracebackType
 from typing import Self
 
-from experiments.serving.faults import RequestFault, unknown_session
+from commerce.replay import DivergedError
+from experiments.runs.files import RunLockedError
+from experiments.runs.folder import RunError
+from experiments.serving.faults import RequestError, logger, unknown_session
 from experiments.serving.session import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
 
@@ -25,19 +28,19 @@ class Sessions:
 
         Raises
         ------
-        RequestFault
+        RequestError
             If the agent's name cannot be one, or too many years are going on.
         """
         if not re.fullmatch(AGENT_NAME, agent) or not 0 <= run <= MAX_RUN:
             message = (
                 f"agent={agent!r:.80}, run={run}: a name needs up to 64 letters, digits, . _ - and run 0 to {MAX_RUN}"
             )
-            raise RequestFault(422, "invalid_request", message, field="agent")
+            raise RequestError(422, "invalid_request", message, field="agent")
         name = f"{agent}:{run}"
         with self._lock:
             if name not in self._years:
                 self._make_room()
-                self._years[name] = ServedYear(self.settings, agent, run)
+                self._years[name] = self._take_up(agent, run)
             return self._years[name]
 
     def get(self, session: str) -> ServedYear:
@@ -59,6 +62,16 @@ class Sessions:
                 year.close()
             self._years.clear()
 
+    def _take_up(self, agent: str, run: int) -> ServedYear:
+        try:
+            return ServedYear(self.settings, agent, run)
+        except RunLockedError:
+            raise RequestError(409, "in_use", "another process of the operator has the folder of this year") from None
+        except (RunError, DivergedError) as error:
+            logger.error("the year of %s, run %d: %s", agent, run, error)  # with paths and seeds: for the operator
+            message = "its folder holds a year of other settings or of another version; the operator's log says more"
+            raise RequestError(409, "other_year", message) from None
+
     def _make_room(self) -> None:
         """Forget the oldest year that is over; it is found on disk when somebody asks for it."""
         if len(self._years) < self.settings.max_sessions:
@@ -66,7 +79,7 @@ class Sessions:
         over = next((name for name, year in self._years.items() if year.is_over), None)
         if over is None:
             limit = self.settings.max_sessions
-            raise RequestFault(429, "too_many_sessions", f"{limit} years are going on, the limit of this server")
+            raise RequestError(429, "too_many_sessions", f"{limit} years are going on, the limit of this server")
         self._years.pop(over).close()
 
     def __enter__(self) -> Self:

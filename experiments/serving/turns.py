@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from experiments.models.records import ToolCall
 from experiments.models.texts import whole_characters
 from experiments.runs.journal import strict_dumps
-from experiments.serving.faults import RequestFault
+from experiments.serving.faults import RequestError
 from experiments.serving.wire import ActionsAnswer, CallRequest, ToolResponse
 from experiments.years.transcript import Outcome, Said, TurnRecord
 
@@ -34,7 +34,7 @@ def said_by(calls: Sequence[CallRequest], content: str | None, key: str) -> Said
 
     Raises
     ------
-    RequestFault
+    RequestError
         If two calls have one id.
     """
     made = tuple(_tool_call(call, place) for place, call in enumerate(calls))
@@ -42,7 +42,7 @@ def said_by(calls: Sequence[CallRequest], content: str | None, key: str) -> Said
     for place, one in enumerate(ids):
         if one in ids[:place]:
             message = f"tool_calls.{place}.id={one!r} is that of another call of this turn"
-            raise RequestFault(422, "invalid_request", message, field=f"tool_calls.{place}.id")
+            raise RequestError(422, "invalid_request", message, field=f"tool_calls.{place}.id")
     text = None if content is None else whole_characters(content)
     return Said(content=text, tool_calls=made, replay={KEY: key})
 

@@ -124,7 +124,7 @@ def run_agent_year(folder: str | Path, spec: YearSpec, seat: YearSeat) -> Outcom
         with JournalWriter(folder / TRANSCRIPT) as journal, seat.seated(folder, spec) as agent:
             session = open_session(folder, spec, seat, lambda *lines: journal.append(*map(_row, lines)))
             outcome, detail = _play(agent, session)
-        return _conclude(folder, spec, session, outcome, detail)
+        return conclude(folder, spec, session, outcome, detail)
 
 
 def open_session(
@@ -158,7 +158,8 @@ def _play(agent: YearAgent, session: YearSession) -> tuple[Outcome, str]:
     return session.outcome, session.detail
 
 
-def _conclude(folder: Path, spec: YearSpec, session: YearSession, outcome: Outcome, detail: str) -> OutcomeRecord:
+def conclude(folder: Path, spec: YearSpec, session: YearSession, outcome: Outcome, detail: str) -> OutcomeRecord:
+    """Write what follows from the transcript of a sitting that is over; ``outcome.json`` comes last."""
     record = outcome_record(folder, session, outcome, detail)
     if outcome.is_scored:
         session.year.stop()

@@ -27,7 +27,9 @@ WAIT = {"name": "wait_for_next_day"}
 
 
 @contextmanager
-def hosted(settings: ServeSettings, service: Guard | None = None, *, body_seconds: float = BODY_SECONDS) -> Iterator[str]:
+def hosted(
+    settings: ServeSettings, service: Guard | None = None, *, body_seconds: float = BODY_SECONDS
+) -> Iterator[str]:
     """Serve in a thread while the block lasts; yields the address."""
     listener, address = open_listener("127.0.0.1", 0)
     with listener, Sessions(settings) as sessions:
@@ -46,9 +48,7 @@ def server_process(folder: Path, *options: object, port: int = 0) -> Iterator[tu
     """Run ``terms serve --http`` in a process of its own; yields it and its address, and kills it at the end."""
     arguments = ["serve", "--http", "--out", folder, "--port", port, *options]
     command = [sys.executable, "-c", "from experiments.cli import main; main()", *map(str, arguments)]
-    process = subprocess.Popen(
-        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()

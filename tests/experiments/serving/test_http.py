@@ -27,15 +27,16 @@ def test_the_openapi_file_is_what_is_served(address):
     assert set(json.loads(text)["paths"]) == {"/health", "/v1/session", "/v1/actions", "/v1/result", "/v1/finish"}
 
 
-def test_a_year_from_opening_to_result(address, settings):
-    status, info = send(address, "POST", "/v1/session", {"agent": "tester"})
+def test_a_year_from_opening_to_result(address, settings, agent):
+    session = f"{agent}:0"
+    status, info = send(address, "POST", "/v1/session", {"agent": agent})
     assert status == 200
-    assert (info["session"], info["turn"], info["done"], info["max_turns"]) == ("tester:0", 0, False, 40)
+    assert (info["session"], info["turn"], info["done"], info["max_turns"]) == (session, 0, False, 40)
     assert [message["role"] for message in info["messages"]] == ["system", "user"]
     assert len(info["tools"]) == 18
     first = {"id": "x", "name": "open_store", "arguments": '{"store_type": "beauty", "store_name": "B"}'}
     status, answer = send(
-        address, "POST", "/v1/actions", turn("tester:0", 0, first, WAIT, content="Hello."), Idempotency_Key="0"
+        address, "POST", "/v1/actions", turn(session, 0, first, WAIT, content="Hello."), Idempotency_Key="0"
     )
     assert status == 200
     assert [one["tool_call_id"] for one in answer["tool_responses"]] == ["x", "call_1"]
@@ -43,19 +44,19 @@ def test_a_year_from_opening_to_result(address, settings):
     assert opened["data"]["store_id"] == "store_001"
     assert report["time"]["day"] == 1
     assert (answer["turn"], answer["done"], answer["outcome"], answer["nudge"]) == (1, False, None, None)
-    assert send(address, "GET", "/v1/session?session=tester:0")[1]["turn"] == 1
-    assert send(address, "GET", "/v1/result?session=tester:0")[0] == 409
+    assert send(address, "GET", f"/v1/session?session={session}")[1]["turn"] == 1
+    assert send(address, "GET", f"/v1/result?session={session}")[0] == 409
     for number in range(1, 10):
-        status, answer = send(address, "POST", "/v1/actions", turn("tester:0", number, WAIT), Idempotency_Key=f"{number}")
+        status, answer = send(address, "POST", "/v1/actions", turn(session, number, WAIT), Idempotency_Key=f"{number}")
     assert (answer["done"], answer["outcome"]) == (True, "finished")
-    status, result = send(address, "GET", "/v1/result?session=tester:0")
+    status, result = send(address, "GET", f"/v1/result?session={session}")
     assert status == 200
     assert (result["outcome"], result["day"], result["turns"]) == ("finished", 10, 10)
     # 100,000 yuan less 500 for setting up; then ten days of operations, which differ by type of store
     assert 90_000 < result["final_assets"] < 99_500
     assert result["multiplier"] == result["final_assets"] / 100_000
     assert result["calls"] == {"open_store": 1, "wait_for_next_day": 10}
-    folder = settings.folder("tester", 0)
+    folder = settings.folder(agent, 0)
     assert verify_year(folder) == []
     transcript = read_transcript(folder)
     assert transcript.turns[0].said.content == "Hello."
@@ -64,8 +65,8 @@ def test_a_year_from_opening_to_result(address, settings):
     assert transcript.outcome.is_scored
 
 
-def test_finish_ends_a_year_early_and_may_be_repeated(address, settings):
-    session = open_session(address)
+def test_finish_ends_a_year_early_and_may_be_repeated(address, settings, agent):
+    session = open_session(address, agent)
     send(address, "POST", "/v1/actions", turn(session, 0, WAIT), Idempotency_Key="0")
     first = send_raw(address, "POST", "/v1/finish", {"session": session})
     assert json.loads(first[2])["outcome"] == "agent_stopped"
@@ -73,14 +74,16 @@ def test_finish_ends_a_year_early_and_may_be_repeated(address, settings):
     assert send_raw(address, "GET", f"/v1/result?session={session}")[2] == first[2]
     status, fault = send(address, "POST", "/v1/actions", turn(session, 1, WAIT), Idempotency_Key="1")
     assert (status, fault["error"]["code"]) == (409, "year_over")
-    assert verify_year(settings.folder("a", 0)) == []
+    assert verify_year(settings.folder(agent, 0)) == []
 
 
 def test_turns_without_calls_end_a_year_and_so_does_the_turn_limit(address):
     session = open_session(address, "idler")
     nudges = []
     for number in range(3):
-        _, answer = send(address, "POST", "/v1/actions", turn(session, number, content="Hm."), Idempotency_Key=f"{number}")
+        _, answer = send(
+            address, "POST", "/v1/actions", turn(session, number, content="Hm."), Idempotency_Key=f"{number}"
+        )
         nudges.append(answer["nudge"])
     assert all(nudges)
     assert answer["outcome"] == "agent_stopped"
