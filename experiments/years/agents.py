@@ -68,15 +68,11 @@ class YearSeat(Protocol):
 
 @dataclass(frozen=True)
 class PlainSeat:
-    """The seat of an agent that keeps no files: any object with ``name`` and ``play``."""
+    """The seat of an agent that keeps no files: any :class:`YearAgent`, or ``None`` for checking what it did."""
 
-    agent: YearAgent
+    name: str
+    agent: YearAgent | None = None
     limits: Limits = field(default_factory=Limits)
-
-    @property
-    def name(self) -> str:
-        """Name of its row."""
-        return self.agent.name
 
     def briefing_extra(self, tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Return nothing beside the rules."""
@@ -89,10 +85,17 @@ class PlainSeat:
     @contextmanager
     def seated(self, folder: Path, spec: YearSpec) -> Iterator[YearAgent]:
         """Yield the agent."""
+        if self.agent is None:
+            raise TypeError(f"{self.name} has no agent and cannot play")
         yield self.agent
 
     def check(self, session: YearSession, spec: YearSpec) -> None:
         """Accept any past: what the agent was sent is its own affair."""
+
+    @property
+    def settings_object(self) -> dict[str, Any]:
+        """Return what pins the agent beyond its name."""
+        return {"limits": self.limits.model_dump(mode="json")}
 
 
 def run_agent_year(folder: str | Path, spec: YearSpec, seat: YearSeat) -> OutcomeRecord:
