@@ -44,9 +44,9 @@ class Guard:
         except Exception as error:  # noqa: BLE001 - the fence: nothing of it may reach the sender
             if IS_LOGGED in scope:
                 return  # answered inside
-            fault = internal_error(scope, error)
+            told = internal_error(scope, error)
             if not reply.has_begun:
-                await reply.fault(fault)
+                await reply.fault(told)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
 from commerce.money import to_yuan
 from experiments.runs.files import exclusive_lock
@@ -18,23 +17,12 @@ from experiments.serving.faults import RequestError, wrong_turn
 from experiments.serving.settings import ServeSettings
 from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
-from experiments.years.agents import PlainSeat, conclude, open_session
-from experiments.years.limits import Limits
+from experiments.years.agents import conclude, open_session
 from experiments.years.run import open_header
-from experiments.years.session import Line, YearSession
+from experiments.years.session import Line
 from experiments.years.transcript import TRANSCRIPT, Outcome, Said, TurnRecord, read_outcome
 
 BUSY_SECONDS = 30.0
-
-
-@dataclass(frozen=True)
-class _Outside:
-    """An agent outside: it plays from where it is, not from here."""
-
-    name: str
-
-    def play(self, session: YearSession) -> None:
-        """Do nothing; the turns come in by :meth:`ServedYear.act`."""
 
 
 class ServedYear:
@@ -172,8 +160,7 @@ class ServedYear:
         self._spec = spec.model_copy(update={"world_digest": spec.build_world().digest})
         open_header(self._folder, self._spec)
         self._journal = JournalWriter(self._folder / TRANSCRIPT)
-        seat = PlainSeat(_Outside(self._agent), Limits(max_turns=self._settings.max_turns))
-        self._session = open_session(self._folder, self._spec, seat, self._write)
+        self._session = open_session(self._folder, self._spec, self._settings.seat(self._agent), self._write)
         turns = [line for line in self._session.past if isinstance(line, TurnRecord)]
         self._kept = keep_all(turns, self._session.outcome)
         self._outcome = read_outcome(self._folder)

@@ -8,6 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from commerce.world import DEFAULT_SEED
+from experiments.years.agents import PlainSeat
+from experiments.years.limits import Limits
 from experiments.years.spec import YearSpec
 
 PROTOCOL = 1
@@ -31,15 +33,21 @@ class ServeSettings(BaseModel):
     max_turns: int = Field(4000, ge=1, le=1_000_000)
     max_sessions: int = Field(64, ge=1, le=10_000)
 
+    def seat(self, agent: str) -> PlainSeat:
+        """Return the seat of ``agent``, who plays from outside."""
+        return PlainSeat(f"external:{agent}", limits=Limits(max_turns=self.max_turns))
+
     def spec(self, agent: str, run: int) -> YearSpec:
         """Return what run ``run`` of ``agent`` is a year of."""
+        seat = self.seat(agent)
         return YearSpec(
-            merchant=f"external:{agent}",
+            merchant=seat.name,
             world_seed=self.world_seed + run,
             world_dir=None if self.world_dir is None else str(self.world_dir.resolve()),
             rules=self.rules,
             num_days=self.num_days,
             merchant_seed=run,
+            agent_settings=seat.settings_object,
         )
 
     def folder(self, agent: str, run: int) -> Path:

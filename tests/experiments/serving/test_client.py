@@ -100,9 +100,9 @@ def test_what_no_repeat_will_change_is_raised_at_once(status):
 
 
 def test_patience_ends():
-    with Line(["cut"] * 1000) as line, line.client(patience_s=0.05) as client:
-        with pytest.raises(NoAnswerError, match=r"no answer within 0.05 s; the last attempt"):
-            client.act([])
+    said = r"no answer within 0.05 s; the last attempt"
+    with Line(["cut"] * 1000) as line, line.client(patience_s=0.05) as client, pytest.raises(NoAnswerError, match=said):
+        client.act([])
 
 
 def test_nobody_there_ends_as_well():

@@ -38,7 +38,7 @@ class Tap:
         self.info = self.get("POST", "/v1/session", {"agent": "spy"})
 
     def get(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        status, given, text = send_raw(self._address, method, path, body, **headers)
+        _, given, text = send_raw(self._address, method, path, body, **headers)
         self.texts += [text, "\n".join(f"{name}: {value}" for name, value in given.items()).encode()]
         return json.loads(text)
 

@@ -110,9 +110,11 @@ def test_a_call_after_the_end_says_so(tmp_path):
 
 @asynccontextmanager
 async def over_http(address, query, secret=SECRET):
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {secret}"}, timeout=30) as http:
-        async with Client(streamable_http_client(f"{address}/mcp{query}", http_client=http)) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {secret}"}, timeout=30) as http,
+        Client(streamable_http_client(f"{address}/mcp{query}", http_client=http)) as client,
+    ):
+        yield client
 
 
 def test_http_and_mcp_are_two_doors_to_one_year(address, agent):

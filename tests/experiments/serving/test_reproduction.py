@@ -1,7 +1,8 @@
-"""An agent in another process plays the year that it plays in this one, to the byte, by every door and through kills."""
+"""An agent in another process plays the very year that it plays in this one, by every door and through kills."""
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import socket
 import subprocess
@@ -16,8 +17,7 @@ from experiments.models.records import ToolCall
 from experiments.runs.journal import strict_dumps
 from experiments.serving.client import read_result
 from experiments.serving.settings import ServeSettings
-from experiments.years.agents import PlainSeat, run_agent_year
-from experiments.years.limits import Limits
+from experiments.years.agents import run_agent_year
 from experiments.years.run import CALLS, HEADER, RESULT
 from experiments.years.session import YearSession
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Said, read_transcript
@@ -29,12 +29,11 @@ from tests.experiments.serving.outside import merchant
 FILES = (HEADER, CALLS, RESULT, OUTCOME)
 OPTIONS = ("--max-turns", 100_000)
 DAYS = 45
+AGENT = "outsider"
 
 
 class InProcess:
     """The rule-based merchant as an agent of this process, one call a turn."""
-
-    name = "outsider"
 
     def __init__(self, num_days: int) -> None:
         self._num_days = num_days
@@ -49,8 +48,8 @@ class InProcess:
 
 def play_in_process(folder: Path, num_days: int) -> Path:
     settings = ServeSettings(out=folder, num_days=num_days, max_turns=100_000)
-    found = settings.folder(InProcess.name, 0)
-    run_agent_year(found, settings.spec(InProcess.name, 0), PlainSeat(InProcess(num_days), Limits(max_turns=100_000)))
+    found, seat = settings.folder(AGENT, 0), settings.seat(AGENT)
+    run_agent_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=InProcess(num_days)))
     return found
 
 
@@ -60,7 +59,7 @@ def reference(tmp_path_factory) -> Path:
 
 
 def start_agent(door: str, where: object, num_days: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.experiments.serving.outside", door, where, InProcess.name, num_days]
+    command = [sys.executable, "-m", "tests.experiments.serving.outside", door, where, AGENT, num_days]
     return subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, cwd=REPOSITORY)
 
 
