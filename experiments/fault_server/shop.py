@@ -66,11 +66,12 @@ class _Shop:
         self._made: SimpleQueue[_Decision | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._merchant, self._num_days = merchant, num_days
+        self._latest = (0, 0)
         self._is_started = self._is_done = False
 
     def answer(self, messages: Sequence[Mapping[str, Any]]) -> ToolAnswer:
         with self._lock:
-            number, attempt = self._due(messages)
+            number, attempt = self._latest = self._due(messages)
             self._go_to(number)
             if number >= len(self._decisions):
                 return ToolAnswer("The year is over for me.", ())
@@ -82,12 +83,11 @@ class _Shop:
     def _due(self, messages: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
         """Return which decision is to be made now, and how often it was made before; take in the latest result."""
         call, result = _latest(messages)
-        if call is None or result is None:
-            # Nothing of ours is in sight: the beginning, or only turns without a call are left in the context.
-            return max(0, len(self._decisions) - 1), 0
-        found = _CALL_ID.match(call["id"])
-        if found is None:
-            return max(0, len(self._decisions) - 1), 0
+        found = None if call is None else _CALL_ID.match(call["id"])
+        if call is None or result is None or found is None:
+            # The beginning, or only turns without a call are left in the context: what was due then is due now.
+            is_beginning = all(message.get("role") != "assistant" for message in messages)
+            return (0, 0) if is_beginning else self._latest
         number, attempt = int(found[1]), int(found[2])
         if not self._was_made(number, call["function"], result):
             return number, attempt + 1

@@ -77,6 +77,7 @@ def make_opening(
 
 def _facts(setting: Setting) -> dict[str, Any]:
     rules, world = setting.rules, setting.world
+    standard = rules.speed_cost[list(Speed).index(Speed.STANDARD)]
     tiers = sorted({(kind.tier, kind.operations_fen) for kind in world.store_types})
     return {
         **rules.model_dump(),
@@ -91,7 +92,7 @@ def _facts(setting: Setting) -> dict[str, Any]:
         "tiers": [{"tier": tier, "cost": to_yuan(cost)} for tier, cost in tiers],
         "sizes": ", ".join(size.value for size in Size),
         "storage_steps": [{"age": age, "factor": factor} for age, factor in rules.storage_steps],
-        "speed_cost": {speed.value: factor for speed, factor in zip(Speed, rules.speed_cost, strict=True)},
+        "speed_cost": {speed.value: factor / standard for speed, factor in zip(Speed, rules.speed_cost, strict=True)},
         "return_first": rules.return_lag[0],
         "return_last": rules.return_lag[1],
         "lead_first": rules.lead_days[0],
@@ -120,10 +121,10 @@ def _amounts(setting: Setting) -> dict[str, Any]:
     return {
         **{name: to_yuan(fen) for name, fen in yuan.items()},
         **{f"{name}_pct": 100 * share for name, share in shares.items()},
-        "freight": _by_size(rules.freight_fen),
+        "freight": _by_size(rules.freight_fen, rules.speed_cost[list(Speed).index(Speed.STANDARD)]),
         "storage": _by_size(rules.storage_fen),
     }
 
 
-def _by_size(amounts: tuple[int, ...]) -> str:
-    return " / ".join(f"{to_yuan(fen):g}" for fen in amounts)
+def _by_size(amounts: tuple[int, ...], factor: float = 1.0) -> str:
+    return " / ".join(f"{factor * fen / 100:g}" for fen in amounts)
