@@ -104,6 +104,18 @@ class Year:
         """Bank, wallet and escrow; the score once the year is over."""
         return self.state.ledger.assets_fen
 
+    def time(self, minutes_charged: int = 0) -> dict[str, Any]:
+        """Return the moment as every answer tells it."""
+        state, rules = self.state, self.setting.rules
+        return {
+            "day": state.day,
+            "date": self.setting.date(state.day).isoformat(),
+            "clock": clock(state.minute),
+            "minutes_charged": minutes_charged,
+            "minutes_left": rules.close_minute - state.minute,
+            "end": state.end,
+        }
+
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Result:
         """Run one tool call; nothing an agent can send raises.
 
@@ -165,17 +177,8 @@ class Year:
         return self._result(minutes, error=refusal)
 
     def _result(self, minutes: int, data: Mapping[str, Any] | None = None, error: Refusal | None = None) -> Result:
-        state, rules = self.state, self.setting.rules
-        time = {
-            "day": state.day,
-            "date": self.setting.date(state.day).isoformat(),
-            "clock": clock(state.minute),
-            "minutes_charged": minutes,
-            "minutes_left": rules.close_minute - state.minute,
-            "end": state.end,
-        }
-        notices, state.notices = tuple(state.notices), []
-        return Result(error is None, time, data, error, notices)
+        notices, self.state.notices = tuple(self.state.notices), []
+        return Result(error is None, self.time(minutes), data, error, notices)
 
 
 def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from experiments.cli import answers, listing, models, money, playing, reading, telling, years
+from experiments.cli import answers, listing, models, money, playing, reading, serving, telling, years
 from experiments.cli.show import note
 from experiments.models.cache import DamagedCacheError, UnusableCacheError
 from experiments.models.errors import BudgetExceeded
@@ -46,6 +46,7 @@ app.command()(money.commerce)
 app.command()(money.bankroll)
 app.command()(money.order)
 app.command()(years.year)
+app.command()(serving.serve)
 app.command()(years.world)
 app.command("lint-economy")(years.lint_economy)
 app.command()(listing.agents)

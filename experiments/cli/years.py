@@ -10,50 +10,85 @@ import typer
 
 from commerce.world import DEFAULT_SEED
 from experiments.cli import options
-from experiments.cli.show import estimate, note, out
+from experiments.cli.show import out
 
 RuleSet = Annotated[Literal["paper", "fair"], typer.Option(help="paper: the published rules; fair: the repaired ones.")]
 WorldSeed = Annotated[int, typer.Option("--world", min=0, help="Seed of the world; any other is a held-out one.")]
 WorldDir = Annotated[Path | None, typer.Option("--world-dir", help="Folder with data of the public schema.")]
 
 
+AgentOption = Annotated[
+    str,
+    typer.Option(
+        "--agent",
+        "--merchant",
+        help="idle, random-legal, rule-based, privileged; openrouter:VENDOR/MODEL, openai:MODEL, or local.",
+    ),
+]
+MemoryOption = Annotated[
+    Literal["plain", "summary", "ledger", "reflection", "price-limits"],
+    typer.Option(help="What a model is helped to remember.", rich_help_panel=options.MODELS),
+]
+ToolMode = Annotated[
+    Literal["native", "json"] | None,
+    typer.Option(help="json: one object as text, for models without tools.", rich_help_panel=options.MODELS),
+]
+Context = Annotated[
+    int | None,
+    typer.Option("--context-tokens", min=2000, help="What the model can hold.", rich_help_panel=options.MODELS),
+]
+MaxTurns = Annotated[
+    int | None, typer.Option(min=1, help="Turns of a model (default: 4000).", rich_help_panel=options.MODELS)
+]
+YearBudget = Annotated[
+    str | None,
+    typer.Option(
+        "--budget-usd",
+        help="Stop before a call that could pass it, all years together.",
+        rich_help_panel=options.MODELS,
+    ),
+]
+YearWorkers = Annotated[int, typer.Option("--workers", min=1, help="Years at once.")]
+
+
 def year(  # noqa: PLR0913 - one parameter an option
-    merchant: Annotated[str, typer.Option(help="idle, random-legal, rule-based or privileged.")],
+    agent: AgentOption,
     world: WorldSeed = DEFAULT_SEED,
     rules: RuleSet = "paper",
     days: Annotated[int, typer.Option(min=1, help="Length of the year.")] = 365,
     runs: Annotated[int, typer.Option(min=1, help="Years to play, each in the world of the next seed.")] = 1,
+    workers: YearWorkers = 1,
     world_dir: WorldDir = None,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Folder (default: runs/year-MERCHANT-RULES).")] = None,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Folder (default: runs/year-AGENT-RULES).")] = None,
     as_json: options.AsJson = False,
+    base_url: options.BaseUrl = None,
+    api_key_env: options.KeyEnv = None,
+    effort: options.Effort = None,
+    max_output_tokens: options.MaxTokens = None,
+    budget_usd: YearBudget = None,
+    cache: options.Cache = None,
+    memory: MemoryOption = "plain",
+    tool_mode: ToolMode = None,
+    context_tokens: Context = None,
+    max_turns: MaxTurns = None,
 ) -> None:
     """Run a store for a year and print every metric; the same command resumes after a stop."""
-    from experiments.years.run import run_year
-    from experiments.years.spec import YearSpec
-    from experiments.years.summary import summary_object
+    from experiments.cli.year_runs import ModelChoice, YearPlan, play_years, show_years
 
-    base = out_dir or Path("runs") / f"year-{merchant}-{rules}"
-    results = []
-    for run in range(runs):
-        spec = YearSpec(
-            merchant=merchant,
-            world_seed=world + run,
-            world_dir=None if world_dir is None else str(world_dir.resolve()),
-            rules=rules,
-            num_days=days,
-            merchant_seed=run,
-        )
-        folder = base / f"world-{spec.world_seed}-days-{days}"
-        results.append(run_year(folder, spec))
-        note(f"{merchant} in world {spec.world_seed}: {results[-1]['end']}, {folder}")
-    summary = summary_object(results)
-    if as_json:
-        out(json.dumps(summary, allow_nan=False))
-        return
-    out(f"{merchant}, {rules} rules, {days} days, {runs} year(s); 95 % intervals over worlds, - is undefined")
-    for name, entry in summary.items():
-        if name != "years":
-            out(f"{name:38}{estimate(entry)}  n={entry['n']}")
+    plan = YearPlan(agent, rules, world, days, runs, None if world_dir is None else str(world_dir.resolve()), out_dir)
+    choice = ModelChoice(
+        base_url=base_url,
+        api_key_env=api_key_env,
+        effort=effort,
+        max_output_tokens=max_output_tokens,
+        budget_usd=budget_usd,
+        cache=cache,
+        memory=memory,
+        tool_mode=tool_mode,
+        context_tokens=context_tokens,
+        max_turns=max_turns,
+    )
+    show_years(plan, play_years(plan, choice, workers), as_json=as_json)
 
 
 def world(

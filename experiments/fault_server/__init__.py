@@ -9,13 +9,15 @@ Which fault a request meets is decided, in this order, by
 
 1. the model's name: ``bot/fault:rate_limit_seconds`` always, ``bot/fault:html@2`` for the first two tries;
 2. a script: ``POST /script`` with a JSON list of names, one for each coming request, ``ok`` for none;
-3. the plan: ``--rate NAME=P`` for a fault or a group (``transport``, ``reply``, ``metering``, ``rejection``,
-   ``fatal``). The draw depends on the seed, the messages and the number of the try, so the same run meets the same
-   faults in any order and with any number of threads. The try is read from ``X-Client-Request-Id: anything#N``, else
-   from the OpenAI SDK's own retry count, else it is how often the same messages came before.
+3. the plan: ``--rate NAME=P`` for a fault or a group (``transport``, ``reply``, ``calls``, ``metering``,
+   ``rejection``, ``fatal``). The draw depends on the seed, the messages and the number of the try, so the same run
+   meets the same faults in any order and with any number of threads. The try is read from
+   ``X-Client-Request-Id: anything#N``, else from the OpenAI SDK's own retry count, else it is how often the same
+   messages came before.
 
 Without a fault it answers as a simple bargaining bot: it finds the latest observation in the user messages and replies
-with one JSON object (``decision``, ``price``, ``message``, ``belief``). Other prompts get ``pong``.
+with one JSON object (``decision``, ``price``, ``message``, ``belief``). Other prompts get ``pong``. A model called
+``shop/MERCHANT/DAYS`` runs a store year by tool calls, as that built-in merchant would.
 
 Pages: ``GET /faults`` the catalogue, ``/ledger`` what was billed for each request in micro-dollars (also for answers
 that were lost on the way), ``/requests`` the latest requests as they arrived, without the key, ``/stats`` counts.

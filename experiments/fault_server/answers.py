@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from typing import Any, Literal
 
 PROMPT_MICROUSD, COMPLETION_MICROUSD = 3, 15
 """Price of one token in micro-dollars: $3 and $15 per million, so that every bill is a whole number."""
@@ -13,21 +14,25 @@ _BYTES_PER_TOKEN = 4
 _OVERHEAD_TOKENS = 7
 
 
-class Call(NamedTuple):
+@dataclass(frozen=True)
+class Call:
     """One request as a fault sees it.
 
-    ``text`` is what the bot says; ``serial`` counts requests from 1; ``slow_s`` is how long slow answers take.
+    ``text`` is what the bot says and ``tool_calls`` what it does; ``serial`` counts requests from 1; ``slow_s`` is how
+    long slow answers take.
     """
 
     body: Mapping[str, Any]
     text: str
     serial: int
     slow_s: float
+    tool_calls: tuple[dict[str, Any], ...] = ()
 
-    @property
+    @cached_property
     def prompt_tokens(self) -> int:
-        """Length of the messages in tokens of four bytes."""
-        return token_count(json.dumps(self.body["messages"])) + _OVERHEAD_TOKENS
+        """Length of the messages and tools in tokens of four bytes."""
+        tools = token_count(json.dumps(self.body["tools"])) if "tools" in self.body else 0
+        return token_count(json.dumps(self.body["messages"])) + tools + _OVERHEAD_TOKENS
 
     @property
     def output_limit(self) -> int:
@@ -63,9 +68,14 @@ def completion(
     usage: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], int]:
     """Return a chat completion and its bill in micro-dollars; ``message`` and ``usage`` override parts of it."""
-    completion_tokens = token_count(text or "") if num_tokens is None else num_tokens
+    acts = bool(call.tool_calls) and text == call.text  # a fault that changes the words loses the calls
+    calls = {"tool_calls": list(call.tool_calls)} if acts else {}
+    if acts and finish_reason == "stop":
+        finish_reason = "tool_calls"
+    num_written = token_count(text or "") + (token_count(json.dumps(call.tool_calls)) if acts else 0)
+    completion_tokens = num_written if num_tokens is None else num_tokens
     bill = call.prompt_tokens * PROMPT_MICROUSD + completion_tokens * COMPLETION_MICROUSD
-    said = {"role": "assistant", "content": text, "refusal": None, **(message or {})}
+    said = {"role": "assistant", "content": text, "refusal": None, **calls, **(message or {})}
     counted = {
         "prompt_tokens": call.prompt_tokens,
         "completion_tokens": completion_tokens,

@@ -1,8 +1,8 @@
 """The catalogue of faults: name, group, and the function from a request to the faulty answer.
 
 Groups: ``transport`` may be healed by asking again; ``reply`` is a whole answer with words a reader must judge;
-``metering`` is a good answer with odd numbers beside it; ``rejection`` is HTTP 400 for a parameter that the request
-holds; ``fatal`` no retry can heal.
+``calls`` is a whole answer whose tool calls are odd; ``metering`` is a good answer with odd numbers beside it;
+``rejection`` is HTTP 400 for a parameter that the request holds; ``fatal`` no retry can heal.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from email.utils import formatdate
 from typing import Any, NamedTuple
 
 from experiments.fault_server.answers import Answer, Call, completion, delivered, good, refused, says, served
+from experiments.fault_server.calls import CALLS
 from experiments.fault_server.words import REPLIES
 
-GROUPS = ("transport", "reply", "metering", "rejection", "fatal")
+GROUPS = ("transport", "reply", "calls", "metering", "rejection", "fatal")
 _RATE_LIMIT_MESSAGE = "Rate limit exceeded"
 _OVERFLOW_MESSAGE = "This model's maximum context length is 8192 tokens; your messages hold 9001 tokens."
 
@@ -162,7 +163,7 @@ FATAL: dict[str, Callable[[Call], Answer]] = {
 
 FAULTS: dict[str, Fault] = {
     name: Fault(name, group, make)
-    for group, members in zip(GROUPS, (TRANSPORT, REPLIES, METERING, REJECTION, FATAL), strict=True)
+    for group, members in zip(GROUPS, (TRANSPORT, REPLIES, CALLS, METERING, REJECTION, FATAL), strict=True)
     for name, make in members.items()
 }
 

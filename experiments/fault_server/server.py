@@ -19,8 +19,8 @@ from experiments.fault_server.answers import Answer, Call, refused
 from experiments.fault_server.bot import reply_text
 from experiments.fault_server.faults import FAULTS, answer
 from experiments.fault_server.plan import Chooser, FaultPlan
+from experiments.fault_server.shop import Shops
 
-_KEPT_REQUESTS = 1000
 _NUM_BLANKS = 60
 
 
@@ -52,6 +52,8 @@ class FaultServer:
         Seconds every answer takes.
     port
         0 for any free one.
+    kept_requests
+        How many of the latest requests it can show.
     """
 
     def __init__(
@@ -62,13 +64,15 @@ class FaultServer:
         slow_s: float = 1.0,
         latency_s: float = 0.0,
         port: int = 0,
+        kept_requests: int = 1000,
     ) -> None:
         self._chooser = Chooser(plan or FaultPlan())
         self._key = key
         self._slow_s, self._latency_s = slow_s, latency_s
         self._lock = threading.Lock()
         self._ledger: list[Bill] = []
-        self._requests: deque[dict[str, Any]] = deque(maxlen=_KEPT_REQUESTS)
+        self._requests: deque[dict[str, Any]] = deque(maxlen=kept_requests)
+        self._shops = Shops()
         self._num_requests = self._in_flight = self._most_in_flight = 0
         self._http = _Server(("127.0.0.1", port), self)
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -137,8 +141,10 @@ class FaultServer:
             self._num_requests += 1
             serial = self._num_requests
             self._requests.append({"headers": shown, "body": body})
-        made = answer(Call(body, reply_text(body["messages"]), serial, self._slow_s), fault)
         request_id = headers.get("x-client-request-id", "")
+        acting = self._shops.answer(body, request_id)
+        text, calls = (reply_text(body["messages"]), ()) if acting is None else acting
+        made = answer(Call(body, text, serial, self._slow_s, calls), fault)
         bill = Bill(serial, request_id, str(body["model"]), attempt, fault, made.status, made.microusd)
         with self._lock:
             self._ledger.append(bill)

@@ -7,6 +7,7 @@ with a notice; everything else is raised at once.
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -39,19 +40,22 @@ class Completer(Protocol):
         schema: Mapping[str, Any] | None = None,
         schema_name: str = "reply",
         max_output_tokens: int | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
     ) -> Completion:
         """Return the model's reply to ``messages``, which are not changed.
 
         Parameters
         ----------
         messages
-            Chat messages with ``role`` and ``content``.
+            Chat messages with ``role`` and ``content``, of tools also ``tool_calls`` and ``tool_call_id``.
         call_id
             Names the call in the log and at the server. A call that was logged with a reply is not made again.
         schema, schema_name
             JSON schema of the reply, enforced by the server where it can; the prompt must ask for the JSON as well.
         max_output_tokens
             In place of the setting, for this call.
+        tools
+            Function schemas of what the model may call; its calls are in the completion.
 
         Raises
         ------
@@ -120,10 +124,16 @@ class ChatClient:
         schema: Mapping[str, Any] | None = None,
         schema_name: str = "reply",
         max_output_tokens: int | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
     ) -> Completion:
         """Return the model's reply; see :meth:`Completer.complete`."""
         body = requests.build_body(
-            self.settings, messages, schema=schema, schema_name=schema_name, max_output_tokens=max_output_tokens
+            self.settings,
+            messages,
+            schema=schema,
+            schema_name=schema_name,
+            max_output_tokens=max_output_tokens,
+            tools=tools,
         )
         request = requests.digest(self.settings.url, body)
         known = self._recall(call_id, request)
@@ -137,6 +147,12 @@ class ChatClient:
     def stop(self) -> None:
         """Send nothing more; see :meth:`Completer.stop`."""
         self._stopped.set()
+
+    def logged_in(self, log: CallLog) -> ChatClient:
+        """Return this client with another log; connections, pace, slots, meter and cache stay shared."""
+        twin = copy.copy(self)
+        twin._log = log
+        return twin
 
     def _sleep(self, seconds: float) -> None:
         if self._stopped.wait(seconds):

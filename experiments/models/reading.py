@@ -33,6 +33,8 @@ _FENCE = re.compile(r"(?:```|~~~)[^\S\n]*[\w+-]*|`")
 _ONE_OBJECT = "one JSON object with the keys decision, price, message"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SHOWN = 60
+LONGEST_MESSAGE = 4000
+"""Characters of a public message that reach the counterpart, the record and every page that shows it."""
 _CENT = 0.005
 
 
@@ -216,7 +218,10 @@ def _read_message(field: Value | None, repairs: list[Repair]) -> str:
     message = _SURROGATES.sub("\ufffd", blank_thinking(field.value)).replace("\x00", "\ufffd")
     if message != field.value:
         repairs.append(Repair.MESSAGE_CLEANED)
-    return message.strip()
+    message = message.strip()
+    if len(message) > LONGEST_MESSAGE:
+        repairs.append(Repair.MESSAGE_CUT)
+    return message[:LONGEST_MESSAGE]
 
 
 def _read_belief(field: Value | None, repairs: list[Repair]) -> Belief | None:

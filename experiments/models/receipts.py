@@ -37,6 +37,7 @@ class Repair(StrEnum):
     PRICE_IGNORED = "price_ignored"
     MESSAGE_DROPPED = "message_dropped"
     MESSAGE_CLEANED = "message_cleaned"
+    MESSAGE_CUT = "message_cut"
     BELIEF_PART_DROPPED = "belief_part_dropped"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 Tokens = int | None
@@ -38,6 +40,14 @@ class Applied(Record):
     refused: tuple[str, ...] = Field((), description="request parameters the server rejected and we left out")
 
 
+class ToolCall(Record):
+    """One call a model asks for. ``arguments`` is the very text it wrote, which may be no JSON at all."""
+
+    id: str
+    name: str
+    arguments: str
+
+
 class Completion(Record):
     """One reply of a model, for better or worse.
 
@@ -50,6 +60,12 @@ class Completion(Record):
     finish_reason: str | None
     refusal: str | None = None
     reasoning_text: str | None = Field(None, repr=False)
+    tool_calls: tuple[ToolCall, ...] = ()
+    replay: dict[str, Any] = Field(
+        default_factory=dict,
+        repr=False,
+        description="opaque parts of the message that the provider wants back as they are",
+    )
     usage: Usage = Usage()
     applied: Applied = Applied()
     latency_s: float = Field(

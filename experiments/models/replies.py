@@ -8,9 +8,16 @@ from typing import Any, NoReturn
 
 from experiments.models.errors import EmptyCompletion, MalformedReply
 from experiments.models.failures import from_error_body
-from experiments.models.records import Applied, Completion, Usage
+from experiments.models.records import Applied, Completion, ToolCall, Usage
 from experiments.models.texts import whole_characters
 from experiments.models.usage import UsageReader
+
+LONGEST_TEXT = 200_000
+"""Characters of a reply's text, or of the arguments of one call, that are kept; more never fitted an output limit."""
+MOST_CALLS = 256
+_LONGEST_NAME = 200
+_WANTED_BACK = ("reasoning_details",)
+"""Parts of a message that a router wants to see again beside the calls they belong to."""
 
 
 def read_reply(text: str) -> Completion:
@@ -29,24 +36,27 @@ def read_reply(text: str) -> Completion:
     if body.get("error"):
         raise from_error_body(body["error"], usage)
     choice = _first_choice(body, usage)
-    finish = _text(choice, "finish_reason", usage)
+    finish, notices = _text(choice, "finish_reason", usage), reader.notices
     if choice.get("error") or finish == "error":
         raise from_error_body(choice.get("error") or "the choice's finish_reason is 'error'", usage)
     message = choice.get("message")
     if not isinstance(message, Mapping):
         _malformed(f"message={message!r} is not an object", usage)
     content, refusal = _content(message, usage), _text(message, "refusal", usage)
-    if not content and not refusal and finish != "content_filter" and usage.completion_tokens == 0:
+    calls = _tool_calls(message, usage, notices)
+    if not content and not calls and not refusal and finish != "content_filter" and usage.completion_tokens == 0:
         raise _failed(EmptyCompletion, "not one token was generated", usage)
-    return Completion(
+    whole = Completion(
         text=content,
         finish_reason=finish,
         refusal=refusal or None,
         reasoning_text=_reasoning(message),
+        tool_calls=calls,
+        replay={name: message[name] for name in _WANTED_BACK if message.get(name)},
         usage=usage,
         applied=_applied(body),
-        notices=tuple(reader.notices),
     )
+    return _within_length(whole, notices)
 
 
 def _parse(text: str) -> Mapping[str, Any]:
@@ -76,6 +86,69 @@ def _content(message: Mapping[str, Any], usage: Usage) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         return whole_characters("".join(part for part in parts if isinstance(part, str)))
     return _text(message, "content", usage)
+
+
+def _tool_calls(message: Mapping[str, Any], usage: Usage, notices: list[str]) -> tuple[ToolCall, ...]:
+    """Return the calls of a message, each with an id of its own; a call the vendor sent twice is one call."""
+    raw = message.get("tool_calls") or []
+    if not isinstance(raw, list) or not all(isinstance(call, Mapping) for call in raw):
+        _malformed(f"tool_calls={raw!r} is not a list of objects"[:300], usage)
+    found: dict[str, ToolCall] = {}
+    for place, call in enumerate(raw):
+        function = call.get("function")
+        if not isinstance(function, Mapping):
+            _malformed(f"tool_calls[{place}] has no function"[:300], usage)
+        one = ToolCall(id=_id_of(call, place), name=_name_of(function), arguments=_arguments_of(function))
+        if found.get(one.id) == one:
+            notices.append(f"the call {one.id} came twice and counts once")
+            continue
+        while one.id in found:
+            notices.append(f"two calls had the id {one.id}")
+            one = one.model_copy(update={"id": f"{one.id}.{place}"})
+        found[one.id] = one
+    return tuple(found.values())
+
+
+def _id_of(call: Mapping[str, Any], place: int) -> str:
+    return whole_characters(str(call.get("id") or f"call_{place}"))[:_LONGEST_NAME]
+
+
+def _name_of(function: Mapping[str, Any]) -> str:
+    return whole_characters(str(function.get("name") or ""))[:_LONGEST_NAME]
+
+
+def _arguments_of(function: Mapping[str, Any]) -> str:
+    """Return the arguments as text; some servers send the object itself, or nothing where there are none."""
+    raw = function.get("arguments")
+    if raw is None or raw == "":
+        return "{}"
+    return whole_characters(raw if isinstance(raw, str) else json.dumps(raw))
+
+
+def _within_length(reply: Completion, notices: list[str]) -> Completion:
+    """Return a reply that fits a record; a longer one is cut and counts as cut off by the output limit."""
+    lengths = [
+        len(reply.text or ""),
+        len(reply.reasoning_text or ""),
+        *(len(one.arguments) for one in reply.tool_calls),
+    ]
+    if max(lengths) <= LONGEST_TEXT and len(reply.tool_calls) <= MOST_CALLS:
+        return reply.model_copy(update={"notices": tuple(notices)})
+    told = (
+        f"a text of {max(lengths)} characters or {len(reply.tool_calls)} calls; cut to {LONGEST_TEXT} and {MOST_CALLS}"
+    )
+    calls = tuple(
+        one.model_copy(update={"arguments": one.arguments[:LONGEST_TEXT]}) for one in reply.tool_calls[:MOST_CALLS]
+    )
+    return reply.model_copy(
+        update={
+            "text": None if reply.text is None else reply.text[:LONGEST_TEXT],
+            "reasoning_text": None if reply.reasoning_text is None else reply.reasoning_text[:LONGEST_TEXT],
+            "tool_calls": calls,
+            "finish_reason": "length",
+            "notices": (*notices, told),
+        }
+    )
 
 
 def _reasoning(message: Mapping[str, Any]) -> str | None:

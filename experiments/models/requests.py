@@ -32,6 +32,7 @@ def build_body(
     schema: Mapping[str, Any] | None,
     schema_name: str,
     max_output_tokens: int | None,
+    tools: Sequence[Mapping[str, Any]] = (),
 ) -> Body:
     """Return the JSON body of a chat completion; nothing in it is shared with the caller."""
     body: Body = {
@@ -39,6 +40,8 @@ def build_body(
         "messages": [_copy(message) for message in messages],
         "max_tokens": max_output_tokens or settings.max_output_tokens,
     }
+    if tools:
+        body["tools"] = [_copy(tool) for tool in tools]
     if settings.temperature is not None:
         body["temperature"] = settings.temperature
     if settings.seed is not None:

@@ -26,6 +26,8 @@ from terms.types import Action
 
 CALLS = "calls.jsonl"
 OPENROUTER, OPENAI, LOCAL = "openrouter:", "openai:", "local"
+PACE = {"concurrency", "requests_per_minute", "max_retries", "max_wait_s", "timeout_s"}
+"""Model settings that change no answer; a run may be resumed with others."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,10 @@ class ModelSeat:
 
         Money and pace are left out: a run may be resumed with a higher budget or fewer requests in flight.
         """
-        pace = {"concurrency", "requests_per_minute", "max_retries", "max_wait_s", "timeout_s"}
         return {
-            "model": None if self.model is None else self.model.model_dump(mode="json", exclude=pace),
+            "model": None if self.model is None else self.model.model_dump(mode="json", exclude=PACE),
             "negotiator": self.negotiator.model_dump(mode="json"),
-            "voice": None if self.voice is None else self.voice.model_dump(mode="json", exclude=pace),
+            "voice": None if self.voice is None else self.voice.model_dump(mode="json", exclude=PACE),
         }
 
     def act(self, observation: Observation) -> Action:

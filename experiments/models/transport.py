@@ -16,7 +16,8 @@ from experiments.models.texts import Redactor
 _NO_KEY = "none"
 _LARGEST_ANSWER = 64 * 2**20
 """Bytes after unpacking: an answer without an end would fill the memory before its time is over."""
-_SDK_FIELDS = frozenset({"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "seed"})
+_SDK_FIELDS = frozenset({"model", "max_tokens", "max_completion_tokens", "temperature", "seed"})
+"""What goes through the SDK's own parameters. Its walk over typed messages took longer than all else of a long call."""
 
 
 class Transport:
@@ -62,6 +63,7 @@ class Transport:
         known: dict[str, Any] = {name: value for name, value in body.items() if name in _SDK_FIELDS}
         deadline = time.monotonic() + self._settings.timeout_s
         with self._client.chat.completions.with_streaming_response.create(
+            messages=[],
             **known,
             extra_body={name: value for name, value in body.items() if name not in _SDK_FIELDS},
             extra_headers={"X-Client-Request-Id": request_id, "x-stainless-retry-count": str(num_failed)},

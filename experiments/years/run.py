@@ -15,7 +15,7 @@ from commerce.metrics import tool_mix, year_metrics
 from commerce.replay import Entry, RecordedYear, entry_from_json, year_digest
 from commerce.year import Result, Year
 from experiments.runs.files import exclusive_lock, write_atomically
-from experiments.runs.folder import RunError
+from experiments.runs.folder import RunError, differing_leaves
 from experiments.runs.journal import JournalWriter, encode_line, read_journal, strict_dumps
 from experiments.years.spec import YearSpec
 
@@ -32,7 +32,7 @@ def run_year(folder: str | Path, spec: YearSpec, merchant: Merchant | None = Non
     with exclusive_lock(folder):
         world, rules = spec.build_world(), spec.build_rules()
         spec = spec.model_copy(update={"world_digest": world.digest})
-        _open_header(folder, spec)
+        open_header(folder, spec)
         past = read_calls(folder)
         player = merchant or build_merchant(spec.merchant, world, rules, spec.merchant_seed)
         year = Year(world, rules)
@@ -86,12 +86,13 @@ def read_spec(folder: Path) -> YearSpec:
     return YearSpec.model_validate(rows[0])
 
 
-def _open_header(folder: Path, spec: YearSpec) -> None:
+def open_header(folder: Path, spec: YearSpec) -> None:
+    """Write the header first, or make sure that the one that is there describes the same year."""
     if not (folder / HEADER).exists():
         write_atomically(folder / HEADER, encode_line(spec.to_json_object()))
         return
     before, now = read_spec(folder).to_json_object(), spec.to_json_object()
-    differing = [f"{key}: {before[key]!r} there, {now[key]!r} now" for key in now if before[key] != now[key]]
+    differing = differing_leaves(before, now)
     if differing:
         raise RunError(f"{folder} holds another year ({'; '.join(differing)[:600]}); choose another folder")
 

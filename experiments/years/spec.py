@@ -24,6 +24,7 @@ class YearSpec(BaseModel):
     rules: str = "paper"
     num_days: int = Field(365, ge=1, le=3650)
     merchant_seed: int = Field(0, ge=0)
+    agent_settings: dict[str, Any] | None = Field(None, description="what pins an agent beyond its name")
 
     def build_rules(self) -> Rules:
         """Return the rule set with the number of days put in."""
@@ -42,5 +43,6 @@ class YearSpec(BaseModel):
         return world
 
     def to_json_object(self) -> dict[str, Any]:
-        """Return the spec as JSON data."""
-        return self.model_dump(mode="json")
+        """Return the spec as JSON data; a merchant that needs no settings has no key for them."""
+        without = {"agent_settings"} if self.agent_settings is None else None
+        return self.model_dump(mode="json", exclude=without)

@@ -8,6 +8,7 @@ from commerce.replay import DivergedError, replay
 from commerce.year import Year
 from experiments.runs.folder import RunError
 from experiments.runs.journal import DamagedJournalError, read_journal, strict_dumps
+from experiments.years.agent_verify import verify_agent_year
 from experiments.years.run import CALLS, RESULT, read_calls, read_spec, result_object
 
 
@@ -16,6 +17,8 @@ def verify_year(folder: str | Path) -> list[str]:
     folder = Path(folder)
     try:
         spec = read_spec(folder)
+        if spec.agent_settings is not None:
+            return verify_agent_year(folder, spec)
         if torn := read_journal(folder / CALLS).torn:
             return [f"{CALLS} ends in {torn} bytes of an unfinished line; run the same command again"]
         year = replay(Year(spec.build_world(), spec.build_rules()), read_calls(folder))

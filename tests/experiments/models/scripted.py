@@ -19,13 +19,16 @@ class ScriptedClient:
         self.replies, self.answer = list(replies), answer
         self.requests: list[dict[str, Any]] = []
 
-    def complete(self, messages, *, call_id, schema=None, schema_name="reply", max_output_tokens=None) -> Completion:
+    def complete(
+        self, messages, *, call_id, schema=None, schema_name="reply", max_output_tokens=None, tools=()
+    ) -> Completion:
         self.requests.append(
             {
                 "messages": copy.deepcopy(list(messages)),
                 "call_id": call_id,
                 "schema": schema,
                 "max_output_tokens": max_output_tokens,
+                "tools": tools,
             }
         )
         reply = self.answer(messages) if self.answer else self.replies.pop(0)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from experiments.fault_server import FaultServer
+from experiments.fault_server.calls import CALLS
 from experiments.fault_server.faults import FAULTS
 from experiments.models import errors
 from experiments.models.calls import CallLog, Ended, read_calls
@@ -132,6 +133,7 @@ EXPECTED = {
     "price_overflow": says('{"decision": "Offer", "price": 1e309, "message": ""}'),
     "price_negative": priced("-5"),
     "price_above_cap": says('I could have offered 45. {"decision": "Offer", "price": 500}'),
+    **{name: says("pong") for name in CALLS},  # a request without tools gets what it asked for
     "no_cost": UNKNOWN_COST,
     "no_usage": UNKNOWN_COST,
     "cost_negative": UNKNOWN_COST,

@@ -14,8 +14,9 @@ from experiments.models import transport
 from experiments.models.client import ChatClient
 from experiments.models.errors import BadRequest, ConnectionLost, MalformedReply, Stopped
 from experiments.models.meter import Meter
-from experiments.models.reading import read_completion
-from experiments.models.receipts import Verdict
+from experiments.models.reading import LONGEST_MESSAGE, read_completion
+from experiments.models.receipts import Repair, Verdict
+from experiments.models.replies import LONGEST_TEXT
 from experiments.models.settings import ModelSettings
 from terms import Game, Offer
 from tests.terms.builders import make_scenario
@@ -126,7 +127,22 @@ def test_a_body_that_does_not_unpack_is_a_lost_connection():
     ],
 )
 def test_deep_and_long_replies_are_judged_unreadable(text):
-    assert read_completion(asked(body(text)), OBSERVATION).verdict is Verdict.UNREADABLE
+    is_cut = len(text) > LONGEST_TEXT
+    verdict = read_completion(asked(body(text)), OBSERVATION).verdict
+    assert verdict is (Verdict.TRUNCATED if is_cut else Verdict.UNREADABLE)
+
+
+def test_a_reply_of_megabytes_is_cut_with_a_notice_and_counts_as_truncated():
+    reply = asked(body(f'{{"decision": "Accept", "message": "{"x" * 10_000_000}"}}'))
+    assert len(reply.text) == LONGEST_TEXT
+    assert reply.finish_reason == "length"
+    assert "a text of 10000037 characters" in reply.notices[0]
+
+
+def test_a_long_message_reaches_the_record_cut_and_with_a_receipt():
+    reading = read_completion(asked(body(json.dumps(json.loads(MOVE) | {"message": "y" * 100_000}))), OBSERVATION)
+    assert reading.action.message == "y" * LONGEST_MESSAGE
+    assert Repair.MESSAGE_CUT in reading.repairs
 
 
 class TestStop:

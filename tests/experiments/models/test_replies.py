@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.models.errors import EmptyCompletion, MalformedReply, ModelCallError
-from experiments.models.replies import read_reply
+from experiments.models.replies import LONGEST_TEXT, MOST_CALLS, read_reply
 
 
 def body(message, **choice):
@@ -98,3 +98,60 @@ def test_anything_is_a_completion_or_one_of_our_errors(value):
     except ModelCallError:
         return
     reply.model_dump_json().encode()  # it can be stored: whole characters, finite numbers
+
+
+def calling(*calls, **message):
+    """Return the body of a reply that makes calls."""
+    message = {"role": "assistant", "content": None, "tool_calls": list(calls), **message}
+    return json.dumps({"choices": [{"finish_reason": "tool_calls", "message": message}], "usage": {}})
+
+
+def call(id="a", name="withdraw", arguments="{}", **more):
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+class TestToolCalls:
+    def test_calls_keep_their_order_ids_and_the_very_text_of_their_arguments(self):
+        reply = read_reply(calling(call("x", arguments='{"a": 1, "a": NaN'), call("y", "wait")))
+        assert [one.id for one in reply.tool_calls] == ["x", "y"]
+        assert reply.tool_calls[0].arguments == '{"a": 1, "a": NaN'
+        assert (reply.text, reply.finish_reason) == (None, "tool_calls")
+
+    @pytest.mark.parametrize(
+        ("arguments", "text"), [({"a": 1}, '{"a": 1}'), (None, "{}"), ("", "{}"), ([1], "[1]"), ("\ud83d", "\ufffd")]
+    )
+    def test_arguments_that_are_no_text_become_text(self, arguments, text):
+        assert read_reply(calling(call(arguments=arguments))).tool_calls[0].arguments == text
+
+    def test_a_call_that_came_twice_counts_once(self):
+        reply = read_reply(calling(call("x"), call("x"), call("y")))
+        assert [one.id for one in reply.tool_calls] == ["x", "y"]
+        assert reply.notices == ("the call x came twice and counts once",)
+
+    def test_other_calls_of_one_id_get_an_id_each(self):
+        reply = read_reply(calling(call("x"), call("x", "wait"), call(None), call(None)))
+        assert [one.id for one in reply.tool_calls] == ["x", "x.1", "call_2", "call_3"]
+
+    @pytest.mark.parametrize("calls", ["text", [1], [{"id": "a"}], [{"function": "withdraw"}], {"a": 1}])
+    def test_what_is_no_list_of_calls_is_malformed(self, calls):
+        body = json.loads(calling())
+        body["choices"][0]["message"]["tool_calls"] = calls
+        with pytest.raises(MalformedReply):
+            read_reply(json.dumps(body))
+
+    def test_a_call_without_tokens_or_text_is_not_empty(self):
+        body = json.loads(calling(call()))
+        body["usage"] = {"completion_tokens": 0}
+        assert read_reply(json.dumps(body)).tool_calls
+
+    def test_what_the_router_wants_back_is_kept(self):
+        details = [{"type": "reasoning.encrypted", "data": "abc"}]
+        reply = read_reply(calling(call(), reasoning_details=details))
+        assert reply.replay == {"reasoning_details": details}
+
+    def test_endless_arguments_and_calls_are_cut_and_never_carried_out(self):
+        reply = read_reply(calling(call(arguments='{"a": "' + "x" * LONGEST_TEXT + '"}')))
+        assert len(reply.tool_calls[0].arguments) == LONGEST_TEXT
+        assert reply.finish_reason == "length"
+        many = read_reply(calling(*(call(str(number)) for number in range(MOST_CALLS + 1))))
+        assert (len(many.tool_calls), many.finish_reason) == (MOST_CALLS, "length")

@@ -20,6 +20,7 @@ def test_json_holds_every_metric_and_final_assets_in_yuan(terms, tmp_path):
     assert code == 0
     summary = json.loads(printed)
     years = summary.pop("years")
+    assert summary.pop("excluded") == []
     spec = YearSpec(merchant="idle", num_days=1)
     assert set(summary) == set(year_metrics(Year(spec.build_world(), spec.build_rules())))
     assert all(set(entry) == {"estimate", "low", "high", "n"} for entry in summary.values())

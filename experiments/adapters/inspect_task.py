@@ -1,0 +1,164 @@
+"""The store year as a task of Inspect: ``inspect eval experiments/store_year --model VENDOR/MODEL -T num_days=30``.
+
+Needs the extra ``inspect``. A sample is a year in a world of its own, under the rules of every agent: answers, turn
+limits and idle turns are those of :class:`experiments.years.session.YearSession`. Retries, costs and logs are
+Inspect's; when a context is full, Inspect's own trimming takes out the oldest messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from commerce.config import rules_named
+from commerce.money import to_yuan
+from commerce.world import DEFAULT_SEED, generate_world
+from commerce.year import Year
+from experiments.extras import need
+from experiments.models.records import ToolCall
+from experiments.runs.journal import strict_dumps
+from experiments.years.briefing import make_opening
+from experiments.years.limits import Limits
+from experiments.years.session import YearSession
+from experiments.years.transcript import Said
+
+need("inspect", "inspect_ai")
+
+from inspect_ai import Task, task  # noqa: E402 - only after its absence was named
+from inspect_ai.dataset import Sample  # noqa: E402
+from inspect_ai.model import (  # noqa: E402
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    ModelOutput,
+    trim_messages,
+)
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr  # noqa: E402
+from inspect_ai.solver import Generate, Solver, TaskState, solver  # noqa: E402
+from inspect_ai.tool import Tool, ToolDef, ToolParams  # noqa: E402
+from inspect_ai.util import JSONSchema  # noqa: E402
+
+AGENT = "inspect"
+RESULT = "store_year"
+
+
+@task
+def store_year(
+    num_worlds: int = 3,
+    first_world: int = DEFAULT_SEED,
+    rules: str = "paper",
+    num_days: int = 365,
+    max_turns: int = 4000,
+) -> Task:
+    """Return the task: ``num_worlds`` years, in the worlds of consecutive seeds.
+
+    The world of the default seed is public; choose another ``first_world`` to measure a model that may know it.
+    """
+    samples = [
+        Sample(
+            input=f"Run the store for {num_days} days.",
+            id=f"year-{place}",
+            metadata={"world_seed": first_world + place},
+        )
+        for place in range(num_worlds)
+    ]
+    return Task(dataset=samples, solver=run_store(rules, num_days, max_turns), scorer=final_assets())
+
+
+@solver
+def run_store(rules: str, num_days: int, max_turns: int) -> Solver:
+    """Return the solver that runs a sample's year with the model."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        session = open_year(state.metadata["world_seed"], rules, num_days, Limits(max_turns=max_turns))
+        state.tools = [as_tool(schema["function"]) for schema in session.tools]
+        system, user = (str(message["content"]) for message in session.opening.messages)
+        state.messages = [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
+        while not session.is_over:
+            state = await generate(state, tool_calls="none")
+            if state.output.stop_reason == "model_length" and len(state.messages) > 3:
+                state.messages = await trim_messages(state.messages[:-1])
+                continue
+            state.messages += answers(session, state.output)
+        state.store.set(RESULT, conclude(session))
+        state.completed = True
+        return state
+
+    return solve
+
+
+@scorer(metrics={"final_assets": [mean(), stderr()], "multiplier": [mean(), stderr()]})
+def final_assets() -> Scorer:
+    """Return the scorer: bank, wallet and escrow at the end in yuan, and over the initial balance."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        result: dict[str, Any] = state.store.get(RESULT)
+        value = {name: result[name] for name in ("final_assets", "multiplier")}
+        return Score(value=value, explanation=f"{result['outcome']}: {result['detail']}", metadata=result)
+
+    return score
+
+
+def open_year(world_seed: int, rules: str, num_days: int, limits: Limits) -> YearSession:
+    """Return a year at its first morning."""
+    rule_set = rules_named(rules).model_copy(update={"num_days": num_days})
+    year = Year(generate_world(world_seed, rule_set), rule_set)
+    return YearSession(year, make_opening(AGENT, year.setting, limits), limits)
+
+
+def answers(session: YearSession, output: ModelOutput) -> list[ChatMessage]:
+    """Carry out what the model said and return the messages that answer it."""
+    message = output.message
+    calls = tuple(
+        ToolCall(id=call.id, name=call.function, arguments=strict_dumps(call.arguments))
+        for call in message.tool_calls or ()
+    )
+    reason = "length" if output.stop_reason == "max_tokens" else output.stop_reason
+    answer = session.act(Said(content=message.text, tool_calls=calls, finish_reason=reason))
+    if answer.nudge is not None:
+        return [ChatMessageUser(content=answer.nudge)]
+    return [
+        ChatMessageTool(content=told.content, tool_call_id=told.call_id, function=told.name) for told in answer.told
+    ]
+
+
+def conclude(session: YearSession) -> dict[str, Any]:
+    """End the year of a session that is over and return its numbers."""
+    year, outcome, detail = session.year, session.outcome, session.detail
+    year.stop()
+    return {
+        "final_assets": to_yuan(year.final_fen),
+        "multiplier": year.final_fen / year.setting.rules.initial_fen,
+        "outcome": outcome,
+        "detail": detail,
+        "turns": session.num_turns,
+        "days": year.state.day,
+    }
+
+
+def as_tool(function: Mapping[str, Any]) -> Tool:
+    """Return a tool that only describes itself to a model; the year carries its calls out."""
+
+    async def execute() -> str:
+        raise RuntimeError("the solver carries out the calls")
+
+    schema = function["parameters"]
+    definitions = schema.get("$defs", {})
+    properties = {
+        name: JSONSchema.model_validate({"description": name.replace("_", " "), **inlined(part, definitions)})
+        for name, part in schema["properties"].items()
+    }
+    parameters = ToolParams(properties=properties, required=list(schema.get("required", [])))
+    return ToolDef(execute, name=function["name"], description=function["description"], parameters=parameters).as_tool()
+
+
+def inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a JSON schema with its references replaced by what they stand for, which Inspect cannot follow."""
+    if isinstance(schema, list):
+        return [inlined(part, definitions) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    return {name: inlined(part, definitions) for name, part in schema.items()}

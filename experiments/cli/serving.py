@@ -1,0 +1,87 @@
+"""The command that lets an agent outside run a year."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commerce.world import DEFAULT_SEED
+from experiments.cli.show import note, out
+from experiments.cli.years import RuleSet, WorldDir, WorldSeed
+from experiments.extras import need
+
+if TYPE_CHECKING:
+    from experiments.serving.sessions import Sessions
+
+HTTP, MCP = "Over HTTP", "Over MCP on standard input and output"
+
+
+def serve(  # noqa: PLR0913 - one parameter an option
+    http: Annotated[bool, typer.Option("--http", help="Serve HTTP, and MCP at /mcp.")] = False,
+    mcp: Annotated[bool, typer.Option("--mcp", help="Serve one year by MCP on standard input and output.")] = False,
+    world: WorldSeed = DEFAULT_SEED,
+    rules: RuleSet = "paper",
+    days: Annotated[int, typer.Option(min=1, help="Length of a year.")] = 365,
+    world_dir: WorldDir = None,
+    max_turns: Annotated[int, typer.Option(min=1, help="Turns after which a year ends.")] = 4000,
+    out_dir: Annotated[Path, typer.Option("--out", help="Folder for the years.")] = Path("runs"),
+    host: Annotated[str, typer.Option(help="Address to listen at.", rich_help_panel=HTTP)] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.", rich_help_panel=HTTP)] = 8765,
+    expose: Annotated[
+        bool, typer.Option("--expose", help="Let other machines in, unencrypted.", rich_help_panel=HTTP)
+    ] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the token (default: TERMS_SERVE_TOKEN, or made in --out).", rich_help_panel=HTTP),
+    ] = None,
+    max_sessions: Annotated[int, typer.Option(min=1, max=10_000, help="Years at a time.", rich_help_panel=HTTP)] = 64,
+    agent: Annotated[str, typer.Option(help="Name of the agent.", rich_help_panel=MCP)] = "mcp",
+    run: Annotated[int, typer.Option(min=0, max=9999, help="Which of its years.", rich_help_panel=MCP)] = 0,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="End the year when the agent hangs up.", rich_help_panel=MCP)
+    ] = False,
+) -> None:
+    """Let an agent of any kind run years: over HTTP, or by the Model Context Protocol. Resumes what --out holds."""
+    if http == mcp:
+        raise ValueError("choose one of --http and --mcp")
+    need("serve", "fastapi", "uvicorn", "mcp")
+    from experiments.serving.sessions import Sessions
+    from experiments.serving.settings import ServeSettings
+
+    settings = ServeSettings(
+        out=out_dir, rules=rules, world_seed=world, world_dir=world_dir, num_days=days, max_turns=max_turns,
+        max_sessions=max_sessions,
+    )  # fmt: skip
+    if world == DEFAULT_SEED and world_dir is None:
+        note(
+            "note: the world of the default seed is public; choose another --world to measure an agent that may know it"
+        )
+    with Sessions(settings) as sessions:
+        if http:
+            _serve_http(sessions, host, port, token_file, is_exposed=expose)
+        else:
+            _serve_mcp(sessions, agent, run, is_finished=finish)
+
+
+def _serve_http(sessions: Sessions, host: str, port: int, token_file: Path | None, *, is_exposed: bool) -> None:
+    from experiments.serving.server import check_host, serve_http
+    from experiments.serving.tokens import find_or_make_token
+
+    check_host(host, is_exposed=is_exposed)
+    token, source = find_or_make_token(token_file, sessions.settings.out)
+    note(f"the token is in {source}; Ctrl-C stops the server, the same command goes on")
+    serve_http(sessions, token, host=host, port=port, announce=out)
+
+
+def _serve_mcp(sessions: Sessions, agent: str, run: int, *, is_finished: bool) -> None:
+    import anyio
+
+    from experiments.serving.mcp_server import serve_stdio
+
+    anyio.run(serve_stdio, sessions, agent, run)
+    year = sessions.open(agent, run)
+    if is_finished:
+        year.finish()
+    note(f"{agent}, run {run}: " + ("the year is over" if year.is_over else f"{year.next_turn} turns so far"))

@@ -1,0 +1,166 @@
+"""Playing the years of a command and telling what became of them: those that count, and loudly those that do not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from experiments.cli.playing import NOTHING_SCORED
+from experiments.cli.show import estimate, note, out
+from experiments.models.errors import BudgetExceeded
+from experiments.models.seat import is_model
+from experiments.registry import microusd
+from experiments.runs.journal import strict_loads
+from experiments.years.run import RESULT
+from experiments.years.spec import YearSpec
+from experiments.years.summary import summary_object
+from experiments.years.transcript import Outcome, OutcomeRecord
+
+_CONTEXT, _EVICT_AT, _EVICT_TO = 128_000, 120_000, 60_000
+_BAD_IN_NAME = re.compile(r"[^A-Za-z0-9._@+-]+")
+
+
+class YearPlan(NamedTuple):
+    """Which years are to be played, by whom, and where to."""
+
+    agent: str
+    rules: str
+    first_world: int
+    num_days: int
+    num_runs: int
+    world_dir: str | None
+    out: Path | None
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """Options that only a model has; ``None`` or ``plain`` is not chosen."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    effort: str | None = None
+    max_output_tokens: int | None = None
+    budget_usd: str | None = None
+    cache: Path | None = None
+    memory: str = "plain"
+    tool_mode: str | None = None
+    context_tokens: int | None = None
+    max_turns: int | None = None
+
+    def storekeeper(self) -> dict[str, Any]:
+        """Return the settings of the storekeeper that were chosen."""
+        chosen: dict[str, Any] = {"memory": self.memory, "tool_mode": self.tool_mode, "max_turns": self.max_turns}
+        if self.context_tokens is not None:
+            # The published thresholds, in proportion.
+            scaled = (self.context_tokens * part // _CONTEXT for part in (_EVICT_AT, _EVICT_TO))
+            chosen |= dict(zip(("evict_at", "evict_to"), scaled, strict=True)) | {"context_tokens": self.context_tokens}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+
+class Played(NamedTuple):
+    """A year that was played: its folder, its result if it is scored, and an agent's outcome."""
+
+    folder: Path
+    spec: YearSpec
+    result: dict[str, Any] | None
+    outcome: OutcomeRecord | None = None
+
+
+def play_years(plan: YearPlan, choice: ModelChoice, workers: int) -> list[Played]:
+    """Play the years of ``plan``, those of a merchant in processes and those of a model in threads."""
+    played = _agent_years(plan, choice, workers) if is_model(plan.agent) else _merchant_years(plan, choice, workers)
+    found = []
+    for one in played:
+        found.append(one)
+        end = one.outcome.outcome.value if one.outcome else (one.result or {})["end"]
+        detail = f" ({one.outcome.detail})" if one.outcome and not one.outcome.is_scored else ""
+        note(f"{one.spec.merchant} in world {one.spec.world_seed}: {end}{detail}, {one.folder}")
+    return sorted(found, key=lambda one: one.spec.world_seed)
+
+
+def _merchant_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[Played]:
+    from experiments.years.batch import run_merchant_years
+
+    if choice != ModelChoice():
+        raise ValueError(f"agent={plan.agent!r} is not a language model; model options have no effect on it")
+    for job, result in run_merchant_years(_jobs(plan, plan.agent, None), workers):
+        yield Played(job.folder, job.spec, result)
+
+
+def _agent_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[Played]:
+    from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
+    from experiments.years.batch import run_agent_years
+
+    asked = StorekeeperOptions(
+        base_url=choice.base_url,
+        api_key_env=choice.api_key_env,
+        effort=choice.effort,
+        max_output_tokens=choice.max_output_tokens,
+        budget_microusd=None if choice.budget_usd is None else microusd(choice.budget_usd),
+        cache=choice.cache,
+        storekeeper=choice.storekeeper(),
+    )
+    planned = plan_seat(plan.agent, asked)
+    jobs = _jobs(plan, planned.name, planned.settings_object)
+    with connected(planned, asked, [job.folder for job in jobs], workers) as seat:
+        stop = seat.client.stop if seat.client else lambda: None
+        for job, outcome in run_agent_years(jobs, seat, workers, stop):
+            path = job.folder / RESULT
+            result = strict_loads(path.read_bytes()) if outcome.is_scored else None
+            yield Played(job.folder, job.spec, result, outcome)
+
+
+def _jobs(plan: YearPlan, name: str, settings: dict[str, Any] | None) -> list[Any]:
+    from experiments.years.batch import Job
+
+    base = plan.out or Path("runs") / f"year-{_BAD_IN_NAME.sub('-', name)}-{plan.rules}"
+    specs = [
+        YearSpec(
+            merchant=name,
+            world_seed=plan.first_world + run,
+            world_dir=plan.world_dir,
+            rules=plan.rules,
+            num_days=plan.num_days,
+            merchant_seed=run,
+            agent_settings=settings,
+        )
+        for run in range(plan.num_runs)
+    ]
+    return [Job(base / f"world-{spec.world_seed}-days-{plan.num_days}", spec) for spec in specs]
+
+
+def show_years(plan: YearPlan, played: list[Played], *, as_json: bool) -> None:
+    """Print the metrics over the scored years and what was excluded; raise or exit if there is nothing to score."""
+    scored = [one.result for one in played if one.result is not None]
+    lost = [one for one in played if one.result is None]
+    summary = summary_object(scored)
+    excluded = [
+        {"folder": str(one.folder), "outcome": o.outcome, "detail": o.detail} for one in lost if (o := one.outcome)
+    ]
+    if as_json:
+        out(json.dumps({**summary, "excluded": excluded}, allow_nan=False))
+    else:
+        name = played[0].spec.merchant
+        out(f"{name}, {plan.rules} rules, {plan.num_days} days, {len(scored)} year(s); "
+            "95 % intervals over worlds, - is undefined")  # fmt: skip
+        for metric, entry in summary.items():
+            if metric != "years":
+                out(f"{metric:38}{estimate(entry)}  n={entry['n']}")
+    if lost:
+        _tell_lost(lost, len(played))
+    if not scored:
+        raise typer.Exit(NOTHING_SCORED)
+
+
+def _tell_lost(lost: list[Played], num: int) -> None:
+    kinds = ", ".join(sorted({one.outcome.outcome.value for one in lost if one.outcome}))
+    note(f"EXCLUDED: {len(lost)} of {num} years are in no number ({kinds}); the same command goes on with them")
+    over = [one.outcome for one in lost if one.outcome and one.outcome.outcome is Outcome.BUDGET]
+    if over:
+        raise BudgetExceeded(over[0].detail)

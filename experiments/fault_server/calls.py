@@ -1,0 +1,69 @@
+"""Faults in the tool calls of an answer; a request without tools gets the answer as it should be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from experiments.fault_server.answers import Answer, Call, completion, good, served
+
+Twist = Callable[[dict[str, Any]], Any]
+
+
+def _with_calls(
+    make: Callable[[list[dict[str, Any]]], Any], finish_reason: str = "tool_calls"
+) -> Callable[[Call], Answer]:
+    """Return a fault that sends other calls than the model made."""
+
+    def fault(call: Call) -> Answer:
+        if not call.tool_calls:
+            return good(call)
+        made = make([json.loads(json.dumps(one)) for one in call.tool_calls])
+        body, bill = completion(call, call.text, message={"tool_calls": made}, finish_reason=finish_reason)
+        return served(body, bill)
+
+    return fault
+
+
+def _arguments(twist: Callable[[str], Any], finish_reason: str = "tool_calls") -> Callable[[Call], Answer]:
+    """Return a fault that sends other arguments in every call."""
+
+    def make(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for one in calls:
+            one["function"]["arguments"] = twist(one["function"]["arguments"])
+        return calls
+
+    return _with_calls(make, finish_reason)
+
+
+def _renamed(name: str) -> Callable[[Call], Answer]:
+    def make(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**one, "function": {**one["function"], "name": name}} for one in calls]
+
+    return _with_calls(make)
+
+
+def _without(key: str) -> Callable[[Call], Answer]:
+    def make(calls: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+        return [{name: value for name, value in one.items() if name != key} for one in calls]
+
+    return _with_calls(make)
+
+
+CALLS: dict[str, Callable[[Call], Answer]] = {
+    "call_cut_off": _arguments(lambda text: text[: len(text) // 2], "length"),
+    "call_whole_but_cut_off": _with_calls(lambda calls: calls, "length"),
+    "call_malformed": _arguments(lambda text: text[:-1]),
+    "call_fenced": _arguments(lambda text: f"```json\n{text}\n```"),
+    "call_nan": _arguments(lambda text: '{"amount": NaN}'),
+    "call_list": _arguments(lambda text: f"[{text}]"),
+    "call_text": _arguments(json.dumps),
+    "call_object": _arguments(json.loads),
+    "call_unknown_key": _arguments(lambda text: json.dumps({**json.loads(text), "reason": "because"})),
+    "call_unknown_tool": _renamed("buy_everything"),
+    "call_without_name": _renamed(""),
+    "call_without_function": _without("function"),
+    "call_twice": _with_calls(lambda calls: calls * 2),
+    "calls_wrong_type": _with_calls(lambda calls: "check_balance()"),
+}

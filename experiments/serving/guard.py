@@ -1,0 +1,120 @@
+"""What every request passes first: the token, the size and the time of its body, and a fence around what goes wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+
+from experiments.runs.journal import strict_dumps
+from experiments.serving.faults import RequestError, log_error
+from experiments.serving.tokens import Token
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY_BYTES = 1_048_576
+BODY_SECONDS = 15.0
+OPEN_PATHS = ("/health", "/openapi.json")
+IS_LOGGED = "terms.is_logged"
+
+
+class Guard:
+    """Wraps an ASGI application.
+
+    The whole body is read before the application sees the request, so nothing inside can hang on a slow sender. An
+    exception that comes out is logged with a number, and the sender is told the number and nothing else.
+    """
+
+    def __init__(self, app: ASGIApp, token: Token, *, body_seconds: float = BODY_SECONDS) -> None:
+        self._app, self._token, self._body_seconds = app, token, body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        reply = _Reply(send)
+        try:
+            self._check(scope)
+            body = await self._read(scope, receive)
+            await self._app(scope, _replayed(body, receive), reply)
+        except RequestError as fault:
+            await reply.fault(fault)
+        except Exception as error:  # noqa: BLE001 - the fence: nothing of it may reach the sender
+            if IS_LOGGED in scope:
+                return  # answered inside
+            told = internal_error(scope, error)
+            if not reply.has_begun:
+                await reply.fault(told)
+
+    def _check(self, scope: Scope) -> None:
+        headers = dict(scope["headers"])
+        if scope["path"] not in OPEN_PATHS and not self._token.admits(headers.get(b"authorization")):
+            raise RequestError(
+                401, "unauthorized", "send the header `Authorization: Bearer TOKEN` with the right token"
+            )
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+            raise _too_large()
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        if scope["method"] in ("GET", "HEAD"):
+            return b""
+        body = bytearray()
+        with anyio.move_on_after(self._body_seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise RequestError(400, "disconnected", "the body was not sent whole")
+                body += message.get("body", b"")
+                if len(body) > MAX_BODY_BYTES:
+                    raise _too_large()
+                if not message.get("more_body", False):
+                    return bytes(body)
+        raise RequestError(408, "too_slow", f"the body did not arrive within {self._body_seconds:g} s")
+
+
+def internal_error(scope: Scope, error: Exception) -> RequestError:
+    """Log an exception and return what is told of it; the scope then says that this was done."""
+    scope[IS_LOGGED] = True
+    return log_error(f"{scope['method']} {scope['path']}", error)
+
+
+def _too_large() -> RequestError:
+    return RequestError(413, "too_large", f"a body has at most {MAX_BODY_BYTES} bytes")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a channel that gives the body once and then what comes after it."""
+    pending = [body]
+
+    async def again() -> Message:
+        if pending:
+            return {"type": "http.request", "body": pending.pop(), "more_body": False}
+        return await receive()
+
+    return again
+
+
+class _Reply:
+    """The way back. Nothing may be cached; a fault is a whole answer."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self.has_begun = send, False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            message = {**message, "headers": [*message["headers"], (b"cache-control", b"no-store")]}
+        await self._send(message)
+
+    async def fault(self, fault: RequestError) -> None:
+        body = strict_dumps(fault.to_json_object()).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        if fault.status == 401:
+            headers.append((b"www-authenticate", b"Bearer"))
+        if fault.status in (408, 413):
+            headers.append((b"connection", b"close"))  # the rest of the body must not be read as a request
+        await self({"type": "http.response.start", "status": fault.status, "headers": headers})
+        await self({"type": "http.response.body", "body": body})

@@ -1,0 +1,25 @@
+"""The description of the HTTP service for programs: ``python -m experiments.serving.openapi`` writes ``openapi.json``.
+
+The file is what the running service says at ``/openapi.json``; a test compares them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from experiments.runs.files import write_atomically
+from experiments.serving.http_app import build_app
+from experiments.serving.sessions import Sessions
+from experiments.serving.settings import ServeSettings
+
+OPENAPI = Path(__file__).with_name("openapi.json")
+
+
+def openapi_text() -> str:
+    """Return the description as the file holds it."""
+    return json.dumps(build_app(Sessions(ServeSettings())).openapi(), indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    write_atomically(OPENAPI, openapi_text().encode())

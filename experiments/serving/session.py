@@ -1,0 +1,191 @@
+"""One year that an outside agent plays: on disk before it is answered, every turn carried out once.
+
+A turn is kept with the key its sender gave it. The same key again is answered with the same bytes and does nothing,
+also after the process was killed: the transcript says what was done, and a year follows from its turns.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from commerce.money import to_yuan
+from experiments.runs.files import exclusive_lock
+from experiments.runs.journal import JournalWriter
+from experiments.serving.faults import RequestError, wrong_turn
+from experiments.serving.settings import ServeSettings
+from experiments.serving.turns import Kept, keep, keep_all, said_by
+from experiments.serving.wire import CallRequest, SessionInfo, YearResult
+from experiments.years.agents import conclude, open_session
+from experiments.years.run import open_header
+from experiments.years.session import Line
+from experiments.years.transcript import TRANSCRIPT, Outcome, Said, TurnRecord, read_outcome
+
+BUSY_SECONDS = 30.0
+
+
+class ServedYear:
+    """The year of one agent and run. Safe to use from any number of threads; turns wait for each other.
+
+    Parameters
+    ----------
+    settings
+        What the operator decided.
+    agent, run
+        Which year it is.
+
+    Raises
+    ------
+    RunLockedError
+        If another process has it.
+    RunError
+        If its folder holds another year.
+    """
+
+    def __init__(self, settings: ServeSettings, agent: str, run: int) -> None:
+        self.id = f"{agent}:{run}"
+        self._settings, self._agent, self._run = settings, agent, run
+        self._folder = settings.folder(agent, run)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._one_turn = threading.Lock()
+        self._kept: dict[str, Kept] = {}
+        self._journal: JournalWriter | None = None
+        self._is_stale = False
+        with ExitStack() as held:
+            held.callback(self._close_journal)
+            held.enter_context(exclusive_lock(self._folder))
+            self._restore()
+            self._held = held.pop_all()
+
+    def close(self) -> None:
+        """Let go of the folder; everything is in it."""
+        self._held.close()
+
+    @property
+    def next_turn(self) -> int:
+        """The number of the turn that comes next."""
+        return self._session.num_turns
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the year has ended."""
+        return self._outcome is not None
+
+    def info(self) -> SessionInfo:
+        """Return what the agent is told about its year."""
+        opening = self._session.opening
+        return SessionInfo(
+            session=self.id,
+            agent=self._agent,
+            run=self._run,
+            turn=self.next_turn,
+            max_turns=self._settings.max_turns,
+            done=self.is_over,
+            messages=[*opening.messages],
+            tools=[*opening.tools],
+        )
+
+    def act(
+        self, calls: Sequence[CallRequest], key: str, *, turn: int | None = None, content: str | None = None
+    ) -> bytes:
+        """Carry out a turn, or find the answer it was given before, and return the body of the answer.
+
+        ``turn`` is the number that the agent gives its turn, ``None`` if it does not count.
+
+        Raises
+        ------
+        RequestError
+            If the key belongs to another turn, the turn is not the next one, or the year is over; nothing was done.
+        """
+        said = said_by(calls, content, key)
+        with self._alone():
+            kept = self._kept.get(key)
+            if kept is None:
+                return self._carry_out(said, key, turn)
+            if kept.is_repeated_by(said, turn):
+                return kept.answer
+        raise RequestError(422, "key_reused", "this key came with another turn; every turn needs its own", field="key")
+
+    def finish(self) -> YearResult:
+        """End the year if it goes on, and return its public numbers."""
+        with self._alone():
+            if self._outcome is None:
+                self._conclude(Outcome.AGENT_STOPPED, "ended by the agent")
+        return self.result()
+
+    def result(self) -> YearResult:
+        """Return the public numbers of a year that is over."""
+        if self._outcome is None:
+            raise RequestError(409, "year_not_over", "the year goes on; POST /v1/finish ends it", field="session")
+        year = self._session.year
+        return YearResult(
+            session=self.id,
+            outcome=self._outcome.outcome,
+            detail=self._outcome.detail,
+            turns=self.next_turn,
+            day=year.state.day,
+            final_assets=to_yuan(year.final_fen),
+            multiplier=year.final_fen / year.setting.rules.initial_fen,
+            calls=dict(year.state.calls),
+            refused=dict(year.state.refused),
+        )
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._one_turn.acquire(timeout=BUSY_SECONDS):
+            raise RequestError(503, "busy", "another turn of this session is still being carried out", field="session")
+        try:
+            if self._is_stale:
+                self._restore()
+            yield
+        finally:
+            self._one_turn.release()
+
+    def _carry_out(self, said: Said, key: str, turn: int | None) -> bytes:
+        if self._outcome is not None:
+            raise RequestError(409, "year_over", f"the year is over: {self._outcome.detail}", field="session")
+        if turn is not None and turn != self.next_turn:
+            raise wrong_turn(turn, self.next_turn)
+        self._is_stale = True  # until all is on disk: if that fails, memory is no longer the truth
+        self._session.act(said)
+        self._conclude_if_over()
+        self._is_stale = False
+        return self._kept[key].answer
+
+    def _restore(self) -> None:
+        """Take the year up from its folder: carry out the transcript again and keep its answers."""
+        self._close_journal()
+        spec = self._settings.spec(self._agent, self._run)
+        self._spec = spec.model_copy(update={"world_digest": spec.build_world().digest})
+        open_header(self._folder, self._spec)
+        self._journal = JournalWriter(self._folder / TRANSCRIPT)
+        self._session = open_session(self._folder, self._spec, self._settings.seat(self._agent), self._write)
+        turns = [line for line in self._session.past if isinstance(line, TurnRecord)]
+        self._kept = keep_all(turns, self._session.outcome)
+        self._outcome = read_outcome(self._folder)
+        if self._outcome is None:
+            self._conclude_if_over()
+        else:
+            self._session.year.stop()
+        self._is_stale = False
+
+    def _write(self, *lines: Line) -> None:
+        assert self._journal is not None
+        self._journal.append(*(line.model_dump(mode="json") for line in lines))
+        for line in lines:
+            if isinstance(line, TurnRecord):
+                key, kept = keep(line, self._session.outcome)
+                self._kept[key] = kept
+
+    def _close_journal(self) -> None:
+        if self._journal is not None:
+            journal, self._journal = self._journal, None
+            journal.close()
+
+    def _conclude_if_over(self) -> None:
+        if self._session.outcome is not None:
+            self._conclude(self._session.outcome, self._session.detail)
+
+    def _conclude(self, outcome: Outcome, detail: str) -> None:
+        self._outcome = conclude(self._folder, self._spec, self._session, outcome, detail)

@@ -1,0 +1,91 @@
+"""All years that are being served, by agent and run."""
+
+from __future__ import annotations
+
+import re
+import threading
+from types import TracebackType
+from typing import Self
+
+from commerce.replay import DivergedError
+from experiments.runs.files import RunLockedError
+from experiments.runs.folder import RunError
+from experiments.serving.faults import RequestError, logger, unknown_session
+from experiments.serving.session import ServedYear
+from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
+
+
+class Sessions:
+    """The years of one server. Sessions are found on disk again after a restart; closing leaves everything there."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self.settings = settings
+        self._lock = threading.Lock()
+        self._years: dict[str, ServedYear] = {}
+
+    def open(self, agent: str, run: int) -> ServedYear:
+        """Return the year of ``agent`` and ``run``, begun now if there is none.
+
+        Raises
+        ------
+        RequestError
+            If the agent's name cannot be one, or too many years are going on.
+        """
+        if not re.fullmatch(AGENT_NAME, agent) or not 0 <= run <= MAX_RUN:
+            message = (
+                f"agent={agent!r:.80}, run={run}: a name needs up to 64 letters, digits, . _ - and run 0 to {MAX_RUN}"
+            )
+            raise RequestError(422, "invalid_request", message, field="agent")
+        name = f"{agent}:{run}"
+        with self._lock:
+            if name not in self._years:
+                self._make_room()
+                self._years[name] = self._take_up(agent, run)
+            return self._years[name]
+
+    def get(self, session: str) -> ServedYear:
+        """Return a year that was opened before, by this server or by one before it."""
+        with self._lock:
+            found = self._years.get(session)
+        if found is not None:
+            return found
+        agent, _, run = session.rpartition(":")
+        is_name = re.fullmatch(AGENT_NAME, agent) and re.fullmatch("0|[1-9][0-9]{0,3}", run)
+        if not is_name or not self.settings.folder(agent, int(run)).is_dir():
+            raise unknown_session(session)
+        return self.open(agent, int(run))
+
+    def close(self) -> None:
+        """Let go of all folders."""
+        with self._lock:
+            for year in self._years.values():
+                year.close()
+            self._years.clear()
+
+    def _take_up(self, agent: str, run: int) -> ServedYear:
+        try:
+            return ServedYear(self.settings, agent, run)
+        except RunLockedError:
+            raise RequestError(409, "in_use", "another process of the operator has the folder of this year") from None
+        except (RunError, DivergedError) as error:
+            logger.error("the year of %s, run %d: %s", agent, run, error)  # with paths and seeds: for the operator
+            message = "its folder holds a year of other settings or of another version; the operator's log says more"
+            raise RequestError(409, "other_year", message) from None
+
+    def _make_room(self) -> None:
+        """Forget the oldest year that is over; it is found on disk when somebody asks for it."""
+        if len(self._years) < self.settings.max_sessions:
+            return
+        over = next((name for name, year in self._years.items() if year.is_over), None)
+        if over is None:
+            limit = self.settings.max_sessions
+            raise RequestError(429, "too_many_sessions", f"{limit} years are going on, the limit of this server")
+        self._years.pop(over).close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,55 @@
+"""What an operator decides about the years that are served; the agent decides none of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from commerce.world import DEFAULT_SEED
+from experiments.years.agents import PlainSeat
+from experiments.years.limits import Limits
+from experiments.years.spec import YearSpec
+
+PROTOCOL = 1
+AGENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+MAX_RUN = 9999
+
+
+class ServeSettings(BaseModel):
+    """Years on offer. Run ``k`` of any agent is played in the world of seed ``world_seed + k``, whatever its name is.
+
+    The seed is never told: whoever knows it can build the world and read its hidden facts.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    out: Path = Path("runs")
+    rules: Literal["paper", "fair"] = "paper"
+    world_seed: int = Field(DEFAULT_SEED, ge=0)
+    world_dir: Path | None = None
+    num_days: int = Field(365, ge=1, le=3650)
+    max_turns: int = Field(4000, ge=1, le=1_000_000)
+    max_sessions: int = Field(64, ge=1, le=10_000)
+
+    def seat(self, agent: str) -> PlainSeat:
+        """Return the seat of ``agent``, who plays from outside."""
+        return PlainSeat(f"external:{agent}", limits=Limits(max_turns=self.max_turns))
+
+    def spec(self, agent: str, run: int) -> YearSpec:
+        """Return what run ``run`` of ``agent`` is a year of."""
+        seat = self.seat(agent)
+        return YearSpec(
+            merchant=seat.name,
+            world_seed=self.world_seed + run,
+            world_dir=None if self.world_dir is None else str(self.world_dir.resolve()),
+            rules=self.rules,
+            num_days=self.num_days,
+            merchant_seed=run,
+            agent_settings=seat.settings_object,
+        )
+
+    def folder(self, agent: str, run: int) -> Path:
+        """Return the folder of that year, laid out as ``terms year`` does."""
+        return self.out / f"year-{agent}-{self.rules}" / f"world-{self.world_seed + run}-days-{self.num_days}"

@@ -1,0 +1,96 @@
+"""From the options of a command to a seated model: its settings, its client, its money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.models.cache import ReplyCache
+from experiments.models.calls import read_calls, spending_of
+from experiments.models.client import ChatClient
+from experiments.models.local import LocalServer, local_model_settings
+from experiments.models.meter import Meter
+from experiments.models.seat import LOCAL, model_settings
+from experiments.models.settings import ModelSettings
+from experiments.storekeeper.seat import StorekeeperSeat
+from experiments.storekeeper.settings import StorekeeperSettings
+from experiments.years.transcript import MODEL_CALLS
+
+MAX_OUTPUT_TOKENS = 8_000
+TIMEOUT_S = 600.0
+LOCAL_OUTPUT_TOKENS = 240
+LOCAL_TEMPERATURE = 0.8
+"""At 0 it repeats its first call for the rest of the year."""
+LOCAL_STOREKEEPER = StorekeeperSettings(
+    tool_mode="json", context_tokens=8_192, evict_at=6_500, evict_to=3_500, keep_groups=1, text_limit=16
+)
+"""The local model reads 8,192 tokens and knows no tools; texts without a limit would never end."""
+
+
+@dataclass(frozen=True)
+class StorekeeperOptions:
+    """How a model is reached and what it is given; every field is an option of the command line."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    effort: str | None = None
+    max_output_tokens: int | None = None
+    requests_per_minute: float | None = None
+    budget_microusd: int | None = None
+    cache: Path | None = None
+    storekeeper: Mapping[str, Any] = field(default_factory=dict)
+
+
+def plan_seat(agent: str, options: StorekeeperOptions) -> StorekeeperSeat:
+    """Return the seat of ``openrouter:VENDOR/MODEL``, ``openai:MODEL`` or ``local``, without a connection.
+
+    Raises
+    ------
+    ValueError
+        If an option cannot be used with this agent.
+    """
+    baseline = LOCAL_STOREKEEPER if agent == LOCAL else StorekeeperSettings()
+    settings = StorekeeperSettings.model_validate({**baseline.model_dump(), **options.storekeeper})
+    name = agent + (f"@{options.effort}" if options.effort else "")
+    return StorekeeperSeat(name, _model(agent, options), settings, baseline=baseline)
+
+
+def _model(agent: str, options: StorekeeperOptions) -> ModelSettings:
+    asked: dict[str, Any] = {
+        "base_url": options.base_url,
+        "api_key_env": options.api_key_env,
+        "effort": options.effort,
+        "requests_per_minute": options.requests_per_minute,
+    }
+    if agent == LOCAL:
+        if any(value is not None for value in asked.values()):
+            raise ValueError(f"agent={agent!r} is asked in one fixed way; leave out the options that say how")
+        # Its address changes with every start and is not part of what a year is.
+        made = local_model_settings("http://127.0.0.1/v1")
+        limit = options.max_output_tokens or LOCAL_OUTPUT_TOKENS
+        return made.model_copy(update={"max_output_tokens": limit, "temperature": LOCAL_TEMPERATURE})
+    limit = options.max_output_tokens or MAX_OUTPUT_TOKENS
+    found = model_settings(agent, **asked, max_output_tokens=limit, timeout_s=TIMEOUT_S)
+    if found is None:
+        raise ValueError(f"agent={agent!r} names no model")
+    return found
+
+
+@contextmanager
+def connected(
+    seat: StorekeeperSeat, options: StorekeeperOptions, folders: Sequence[Path], workers: int = 1
+) -> Iterator[StorekeeperSeat]:
+    """Connect a seat: one client and one meter for all its years, whose earlier calls in ``folders`` are counted."""
+    with ExitStack() as stack:
+        update: dict[str, Any] = {"concurrency": max(1, workers)}
+        if seat.base_name == LOCAL:
+            update["base_url"] = stack.enter_context(LocalServer()).base_url
+        rows = [row for folder in folders for row in read_calls(folder / MODEL_CALLS)]
+        meter = Meter(options.budget_microusd, start=spending_of(rows))
+        cache = stack.enter_context(ReplyCache(options.cache)) if options.cache else None
+        client = ChatClient(seat.model.model_copy(update=update), meter=meter, cache=cache)
+        stack.callback(client.close)
+        yield StorekeeperSeat(seat.base_name, seat.model, seat.settings, client, seat.baseline)

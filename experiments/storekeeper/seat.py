@@ -1,0 +1,125 @@
+"""A model's place in a year: what pins it, and sitting down in the folder of the year."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from experiments.models.calls import CallLog
+from experiments.models.client import ChatClient
+from experiments.models.seat import PACE
+from experiments.models.settings import ModelSettings
+from experiments.runs.journal import strict_dumps
+from experiments.storekeeper.keeper import Storekeeper
+from experiments.storekeeper.ledger import PriceGuard
+from experiments.storekeeper.settings import Memory, StorekeeperSettings
+from experiments.storekeeper.wire import tool_lines
+from experiments.years.limits import Limits
+from experiments.years.session import Guard, YearSession
+from experiments.years.spec import YearSpec
+from experiments.years.transcript import MODEL_CALLS
+
+
+@dataclass(frozen=True)
+class StorekeeperSeat:
+    """A model that is to run years.
+
+    Parameters
+    ----------
+    base_name
+        Name in reports; settings that depart from ``baseline`` add their suffix.
+    model
+        How it is asked.
+    settings
+        Its context and memory.
+    client
+        The connection that all its years share; ``None`` for checking only.
+    baseline
+        The settings that carry the plain name.
+    """
+
+    base_name: str
+    model: ModelSettings
+    settings: StorekeeperSettings = field(default_factory=StorekeeperSettings)
+    client: ChatClient | None = None
+    baseline: StorekeeperSettings = field(default_factory=StorekeeperSettings)
+
+    @property
+    def name(self) -> str:
+        """Name of its row."""
+        return self.base_name + self.settings.suffix(self.baseline)
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of its sessions."""
+        return self.settings.limits
+
+    @property
+    def settings_object(self) -> dict[str, Any]:
+        """Return what pins the agent beyond its name; money and pace may change when a year is taken up again."""
+        return {
+            "model": self.model.model_dump(mode="json", exclude=PACE),
+            "storekeeper": self.settings.model_dump(mode="json"),
+            "base_name": self.base_name,
+            "baseline": self.baseline.model_dump(mode="json"),
+        }
+
+    def briefing_extra(self, tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return what the briefing says about the context, and about calling tools in text."""
+        chosen, is_json = self.settings, self.settings.tool_mode == "json"
+        context = {
+            "tokens": chosen.context_tokens,
+            "evict_at": chosen.trigger(self.model.max_output_tokens),
+            "is_plain": chosen.memory is Memory.PLAIN,
+            **chosen.model_dump(include={"evict_to", "keep_groups", "reflect_days", "keep_reflections"}),
+            "memory": chosen.memory.value,
+            "price_limit_pct": chosen.price_limit_pct,
+        }
+        return {"context": context, "tools_as_json": tool_lines(tools) if is_json else None}
+
+    def guard(self) -> Guard | None:
+        """Return the guard of price limits, where they are enforced."""
+        is_limited = self.settings.memory is Memory.PRICE_LIMITS
+        return PriceGuard(self.settings.price_limit_pct) if is_limited else None
+
+    @contextmanager
+    def seated(self, folder: Path, spec: YearSpec) -> Iterator[Storekeeper]:
+        """Open the call log of the year and yield the agent, whose answers are taken from there first."""
+        if self.client is None:
+            raise TypeError(f"{self.name} has no client and cannot play")
+        with CallLog(folder / MODEL_CALLS) as log:
+            yield self._keeper(spec, self.client.logged_in(log))
+
+    def check(self, session: YearSession, spec: YearSpec) -> None:
+        """Make sure that every request of the past would be sent again as it was."""
+        self._keeper(spec, None).check(session)
+
+    def _keeper(self, spec: YearSpec, client: ChatClient | None) -> Storekeeper:
+        return Storekeeper(
+            client=client,
+            name=self.name,
+            seed=year_key(spec),
+            settings=self.settings,
+            max_output_tokens=self.model.max_output_tokens,
+            prices=self.model.prices,
+        )
+
+
+def year_key(spec: YearSpec) -> int:
+    """Return the number that names the calls of a year: years that differ in anything have different ones."""
+    return int(sha256(strict_dumps(spec.to_json_object()).encode()).hexdigest()[:16], 16)
+
+
+def seat_of(spec: YearSpec) -> StorekeeperSeat:
+    """Return the seat that a stored year names, without a connection."""
+    stored = spec.agent_settings or {}
+    return StorekeeperSeat(
+        base_name=stored["base_name"],
+        model=ModelSettings.model_validate(stored["model"]),
+        settings=StorekeeperSettings.model_validate(stored["storekeeper"]),
+        baseline=StorekeeperSettings.model_validate(stored["baseline"]),
+    )

@@ -1,0 +1,77 @@
+"""Settings of a model that runs a store. Each departure from the published harness gives it a name of its own."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from experiments.years.limits import Limits
+from terms.config import Frozen
+
+
+class Memory(StrEnum):
+    """What is kept of turns that left the context.
+
+    ``PLAIN`` is the published harness: nothing but the memory tool, whose titles are shown again after an eviction.
+    ``SUMMARY`` lets the model sum up what is about to go, ``LEDGER`` keeps a table of purchases in view, ``REFLECTION``
+    asks each week what to do better (Reflexion, arXiv 2303.11366), ``PRICE_LIMITS`` keeps the table and refuses to pay
+    more for a product than the best price in it.
+    """
+
+    PLAIN = "plain"
+    SUMMARY = "summary"
+    LEDGER = "ledger"
+    REFLECTION = "reflection"
+    PRICE_LIMITS = "price-limits"
+
+
+class StorekeeperSettings(Frozen):
+    """Context and memory of a model; tokens are the server's, as far as its usage tells."""
+
+    memory: Memory = Memory.PLAIN
+    tool_mode: Literal["native", "json"] = Field(
+        "native", description="json: one object as text, for models without tools"
+    )
+    context_tokens: int = Field(128_000, ge=1, description="what the model can read and write at once")
+    evict_at: int = Field(120_000, ge=1, description="expected prompt tokens from which turns are removed")
+    evict_to: int = Field(60_000, ge=0, description="expected prompt tokens that are left after it, about")
+    keep_groups: int = Field(2, ge=1, description="newest turns that always stay")
+    tokenizer: Literal["characters", "o200k"] = Field("characters", description="unit that usage is related to")
+    summary_tokens: int = Field(1_000, ge=1, description="output limit of a summary or a reflection")
+    reflect_days: int = Field(7, ge=1)
+    keep_reflections: int = Field(3, ge=1)
+    ledger_rows: int = Field(40, ge=1, description="products in the ledger, the latest bought")
+    price_limit_pct: float = Field(100.0, gt=0, description="of the lowest price paid, where limits are enforced")
+    text_limit: int | None = Field(
+        None, ge=1, description="longest text in a call, in tool_mode json; small models need it"
+    )
+    max_turns: int = Field(4000, ge=1)
+    max_idle_turns: int = Field(3, ge=1)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.evict_to < self.evict_at <= self.context_tokens:
+            raise ValueError(
+                f"evict_to={self.evict_to}, evict_at={self.evict_at}, context_tokens={self.context_tokens}; "
+                "each must be below the next"
+            )
+        return self
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of the session."""
+        return Limits(max_turns=self.max_turns, max_idle_turns=self.max_idle_turns)
+
+    def trigger(self, max_output_tokens: int) -> int:
+        """Return the prompt tokens from which turns are removed: the answer must have room as well."""
+        return max(1, min(self.evict_at, self.context_tokens - max_output_tokens))
+
+    def suffix(self, baseline: StorekeeperSettings | None = None) -> str:
+        """Return what sets these settings apart by name from ``baseline``, by default the published harness."""
+        base = baseline or StorekeeperSettings()
+        changed = [(name, value) for name, value in self if value != getattr(base, name)]
+        return "".join(
+            f"+{value}" if name == "memory" else f"+{name.replace('_', '-')}-{value}" for name, value in changed
+        )

@@ -1,0 +1,129 @@
+"""The context window: the opening, then turns as whole groups, the oldest of which leave when it fills.
+
+A group is one assistant message with the answers to all its calls, so no call is ever sent without its answer. The
+system message, the first user message and the newest groups stay. Notes of the harness are part of the first user
+message or stand at the very end; they are never groups.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from experiments.storekeeper.tokens import Gauge
+from experiments.storekeeper.wire import Message, with_tail
+from experiments.years.transcript import Eviction
+
+
+class Group(NamedTuple):
+    """One turn as it is sent, with its size in units and the digest of each message."""
+
+    turn: int
+    messages: tuple[Message, ...]
+    units: int
+    digests: tuple[bytes, ...]
+
+
+class Budget(NamedTuple):
+    """Expected prompt tokens from which groups leave, what is to be left, and how many of the newest always stay."""
+
+    at: int
+    to: int
+    keep: int
+
+
+@dataclass
+class Window:
+    """What a model is sent, turn after turn.
+
+    Parameters
+    ----------
+    gauge
+        Expects tokens.
+    opening
+        System message and first user message.
+    overhead
+        Everything sent beside messages, tool schemas above all, as text.
+    """
+
+    gauge: Gauge
+    opening: Sequence[Message]
+    overhead: str
+    head: str | None = None
+    groups: list[Group] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._overhead = self.gauge.measure(self.overhead)
+
+    def add(self, turn: int, messages: tuple[Message, ...]) -> None:
+        """Append a turn."""
+        texts = [_text(message) for message in messages]
+        units = sum(map(self.gauge.measure, texts))
+        self.groups.append(Group(turn, messages, units, tuple(map(_hash, texts))))
+
+    def units(self, tail: str | None = None) -> int:
+        """Return the size of the next request."""
+        fixed = [*self._front(), *([{"content": tail}] if tail is not None else [])]
+        edges = sum(self.gauge.measure(_text(message)) for message in fixed)
+        return self._overhead + edges + sum(group.units for group in self.groups)
+
+    def expected(self, tail: str | None = None) -> int:
+        """Return the prompt tokens the next request is expected to have."""
+        return self.gauge.expect(self.units(tail))
+
+    def excess(self, budget: Budget, tail: str | None = None) -> int:
+        """Return how many of the oldest groups have to leave now."""
+        expected = self.expected(tail)
+        return 0 if expected < budget.at else self._num_above(expected, budget)
+
+    def _num_above(self, expected: int, budget: Budget) -> int:
+        num = 0
+        while expected > budget.to and num < len(self.groups) - budget.keep:
+            expected -= self.gauge.expect(self.groups[num].units)
+            num += 1
+        return num
+
+    def evict(self, num: int, tail: str | None = None) -> Eviction:
+        """Remove the ``num`` oldest groups, one at least, and say what went."""
+        before = self.expected(tail)
+        gone, self.groups = self.groups[:num], self.groups[num:]
+        return Eviction(
+            num_groups=num,
+            first_turn=gone[0].turn,
+            last_turn=gone[-1].turn,
+            tokens_before=before,
+            tokens_after=self.expected(tail),
+        )
+
+    def messages(self, tail: str | None = None) -> list[Message]:
+        """Return the next request's messages."""
+        sent = [*self._front(), *(message for group in self.groups for message in group.messages)]
+        return with_tail(sent, tail)
+
+    def digest(self, tail: str | None = None) -> str:
+        """Return a digest of :meth:`messages`, without going through the groups again."""
+        found = hashlib.sha256()
+        for message in self._front():
+            found.update(_hash(_text(message)))
+        for group in self.groups:
+            found.update(b"".join(group.digests))
+        if tail is not None:
+            found.update(_hash(tail))
+        return found.hexdigest()[:32]
+
+    def _front(self) -> list[Message]:
+        *first, user = self.opening
+        if self.head is None:
+            return [*first, user]
+        return [*first, {**user, "content": f"{user['content']}\n\n{self.head}"}]
+
+
+def _text(message: Message) -> str:
+    return json.dumps(message, ensure_ascii=False, sort_keys=True)
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()

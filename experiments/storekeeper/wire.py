@@ -1,0 +1,137 @@
+"""How turns are written for a server: as native tool calls, or as one JSON object a turn for models without tools."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.models.objects import blank_thinking, find_objects
+from experiments.models.records import Completion, ToolCall
+from experiments.runs.journal import strict_loads
+from experiments.years.session import Answer
+from experiments.years.transcript import Said
+
+Message = dict[str, Any]
+_BAD_NAME = re.compile(r"[^A-Za-z0-9_-]")
+_SHOWN = 500
+_KEPT_KEYS = ("type", "properties", "required", "enum", "const", "items", "anyOf", "additionalProperties")
+_MOST_ITEMS = 8
+
+
+def turn_messages(said: Said, answer: Answer, tool_mode: str) -> tuple[Message, ...]:
+    """Return one turn as messages: what the model said, then the answer to each call, or the reminder."""
+    if tool_mode == "json":
+        told = "\n".join(one.content for one in answer.told) or answer.nudge or ""
+        return ({"role": "assistant", "content": said.content or "(nothing)"}, {"role": "user", "content": told})
+    message: Message = {"role": "assistant", "content": said.content or (None if said.tool_calls else ".")}
+    if said.tool_calls:
+        message |= {"tool_calls": [_written_call(call) for call in said.tool_calls], **said.replay}
+    if answer.nudge is not None:
+        return message, {"role": "user", "content": answer.nudge}
+    return message, *({"role": "tool", "tool_call_id": one.call_id, "content": one.content} for one in answer.told)
+
+
+def _written_call(call: ToolCall) -> Message:
+    """Return a call as servers take it back: some refuse a history with a name or arguments that are none."""
+    try:
+        is_object = isinstance(strict_loads(call.arguments), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    arguments = call.arguments if is_object else json.dumps({"unreadable": call.arguments[:_SHOWN]})
+    name = _BAD_NAME.sub("_", call.name)[:64] or "unnamed"
+    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def with_tail(messages: list[Message], text: str | None) -> list[Message]:
+    """Return the messages with ``text`` at their end, in one user turn with what the user said last."""
+    if text is None:
+        return messages
+    last = messages[-1]
+    if last["role"] == "user":
+        return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{text}"}]
+    return [*messages, {"role": "user", "content": text}]
+
+
+def said_of(completion: Completion, tool_mode: str, microusd: int | None) -> Said:
+    """Return what a completion says as a turn."""
+    calls = completion.tool_calls if tool_mode == "native" else calls_in(completion.text or "")
+    return Said(
+        content=completion.text,
+        tool_calls=calls,
+        finish_reason=completion.finish_reason,
+        refusal=completion.refusal,
+        reasoning=completion.reasoning_text,
+        replay=completion.replay,
+        usage=completion.usage,
+        microusd=microusd,
+    )
+
+
+def calls_in(text: str) -> tuple[ToolCall, ...]:
+    """Return the calls written in a text: every sound JSON object in it with a ``name``. Prose is never one."""
+    shown = blank_thinking(text)
+    found = [item.fields for item in find_objects(shown) if item.fields is not None and "name" in item.fields]
+    return tuple(
+        ToolCall(
+            id=f"call_{place}",
+            name=fields["name"].value if isinstance(fields["name"].value, str) else "",
+            arguments=shown[fields["arguments"].start : fields["arguments"].end] if "arguments" in fields else "{}",
+        )
+        for place, fields in enumerate(found)
+    )
+
+
+def call_schema(tools: Sequence[Mapping[str, Any]], text_limit: int | None) -> dict[str, Any]:
+    """Return the schema of one call as JSON: any of the tools. Ranges are left to the store, which explains them."""
+    functions = [tool["function"] for tool in tools]
+    return {
+        "anyOf": [
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"const": function["name"]},
+                    "arguments": _plain_schema(function["parameters"], function["parameters"], text_limit),
+                },
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            }
+            for function in functions
+        ]
+    }
+
+
+def _plain_schema(schema: Mapping[str, Any], root: Mapping[str, Any], text_limit: int | None) -> dict[str, Any]:
+    """Return ``schema`` with its references put in and without ranges, which few servers can enforce."""
+    if "$ref" in schema:
+        return _plain_schema(root["$defs"][schema["$ref"].rpartition("/")[2]], root, text_limit)
+    plain: dict[str, Any] = {}
+    for key in _KEPT_KEYS:
+        if key not in schema:
+            continue
+        value = schema[key]
+        if key == "properties":
+            value = {name: _plain_schema(part, root, text_limit) for name, part in value.items()}
+        elif key == "items":
+            value = _plain_schema(value, root, text_limit)
+        elif key == "anyOf":
+            value = [_plain_schema(part, root, text_limit) for part in value]
+        plain[key] = value
+    if text_limit is not None and plain.get("type") == "string" and "enum" not in plain:
+        plain["maxLength"] = text_limit
+    if text_limit is not None and plain.get("type") == "array":
+        plain["maxItems"] = _MOST_ITEMS
+    return plain
+
+
+def tool_lines(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the tools in words for a prompt: name, arguments (optional ones with a question mark), description."""
+    lines = []
+    for tool in tools:
+        function = tool["function"]
+        parameters = function["parameters"]
+        needed = parameters.get("required", [])
+        names = [name if name in needed else f"{name}?" for name in parameters["properties"]]
+        lines.append({"name": function["name"], "arguments": ", ".join(names), "description": function["description"]})
+    return lines

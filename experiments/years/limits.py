@@ -1,0 +1,14 @@
+"""When a year ends though its calendar goes on."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from experiments.models.records import Record
+
+
+class Limits(Record):
+    """Limits of a session: turns in all, and turns in a row without any tool call."""
+
+    max_turns: int = Field(4000, ge=1)
+    max_idle_turns: int = Field(3, ge=1)

@@ -1,0 +1,227 @@
+"""The transcript of a year: what an agent was told and what it did, one line a turn, whoever the agent is.
+
+The folder of an agent's year::
+
+    year.json          what it is: YearSpec, the agent's settings in ``agent_settings`` (written first)
+    transcript.jsonl   Opening, then TurnRecord, NoteRecord and DayRecord in the order they happened (the truth)
+    model_calls.jsonl  every attempt at a model, with its money and latency; only where a model plays
+    calls.jsonl        the store calls with digests of their answers, derived once the year has ended
+    result.json        every number of the year; only if it ended by the agent's own doing
+    outcome.json       OutcomeRecord: how the sitting ended
+
+A line is written after its turn is done and holds nothing that depends on when it was written, so a year that was
+killed and resumed has the bytes of an unbroken one. Latency and failed attempts are in ``model_calls.jsonl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from experiments.models.records import Record, ToolCall, Usage
+from experiments.models.spending import Spending
+from experiments.runs.journal import read_journal, strict_loads
+
+TRANSCRIPT, MODEL_CALLS, OUTCOME = "transcript.jsonl", "model_calls.jsonl", "outcome.json"
+
+
+class Outcome(StrEnum):
+    """How an agent's year ended. The first four are the agent's own doing and are scored, the others excluded."""
+
+    FINISHED = "finished"
+    BANKRUPT = "bankrupt"
+    AGENT_STOPPED = "agent_stopped"
+    AGENT_FAULT = "agent_fault"
+    PROVIDER_FAULT = "provider_fault"
+    BUDGET = "budget"
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the year counts in the score; another one counts in its n only."""
+        return self not in (Outcome.PROVIDER_FAULT, Outcome.BUDGET)
+
+
+class Opening(Record):
+    """The first line: who plays, the two messages every agent is given, and the tools."""
+
+    event: Literal["opening"] = "opening"
+    agent: str
+    messages: tuple[dict[str, Any], ...]
+    tools: tuple[dict[str, Any], ...]
+
+
+class Eviction(Record):
+    """Whole groups (an assistant message with its results) that left the context before a turn, the oldest first."""
+
+    num_groups: int
+    first_turn: int
+    last_turn: int
+    tokens_before: int
+    tokens_after: int
+
+
+class Sent(Record):
+    """What a model was sent for its turn. ``digest`` is over all messages, ``notes`` are those the harness added."""
+
+    call_id: str
+    digest: str
+    num_messages: int
+    tokens: int = Field(description="expected prompt tokens, schemas included")
+    eviction: Eviction | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Said(Record):
+    """What an agent answered. Only ``tool_calls`` act; ``reasoning`` is private and is never sent again."""
+
+    content: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str | None = None
+    refusal: str | None = None
+    reasoning: str | None = None
+    replay: dict[str, Any] = Field(default_factory=dict)
+    usage: Usage = Usage()
+    microusd: int | None = Field(None, description="cost of the answer; None is unknown")
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the output limit cut it off; none of its calls is then carried out."""
+        return self.finish_reason == "length"
+
+
+class Told(Record):
+    """The answer to one tool call. ``content`` is the very text: the JSON envelope with ok, data or error, notices."""
+
+    call_id: str
+    name: str
+    content: str
+    ok: bool
+    code: str | None = Field(None, description="error code if not ok")
+    day: int = Field(description="the moment after the call")
+    clock: str
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The answer as data."""
+        found: dict[str, Any] = strict_loads(self.content)
+        return found
+
+
+class TurnRecord(Record):
+    """One turn. ``day`` and ``clock`` are those at its start; ``told`` answers ``said.tool_calls`` in their order.
+
+    ``sent`` is ``None`` for an agent that no model of ours drives. ``nudge`` is what a turn without calls is answered.
+    """
+
+    event: Literal["turn"] = "turn"
+    turn: int
+    day: int
+    clock: str
+    said: Said
+    told: tuple[Told, ...] = ()
+    sent: Sent | None = None
+    nudge: str | None = None
+
+
+class NoteRecord(Record):
+    """A text that the agent's own model wrote for its memory between two turns: a summary or a reflection."""
+
+    event: Literal["note"] = "note"
+    kind: str
+    turn: int = Field(description="the turn it was written before")
+    day: int
+    call_id: str
+    text: str
+    usage: Usage = Usage()
+    microusd: int | None = None
+
+
+class DayRecord(Record):
+    """The checkpoint of a morning that was reached in turn ``turn``: money in fen, memos, and calls so far.
+
+    ``known_microusd`` is what the answers of the transcript cost so far as it is known, ``num_unpriced`` how many had
+    no price.
+    """
+
+    event: Literal["day"] = "day"
+    turn: int
+    day: int
+    bank_fen: int
+    wallet_fen: int
+    escrow_fen: int
+    units_on_hand: int
+    memos: dict[str, str]
+    num_calls: int
+    num_refused: int
+    known_microusd: int
+    num_unpriced: int
+
+
+class OutcomeRecord(Record):
+    """The content of ``outcome.json``. ``spending`` covers every attempt of every sitting, also the lost ones."""
+
+    outcome: Outcome
+    detail: str
+    is_scored: bool
+    turns: int
+    days: int
+    end: str | None = Field(description="the year's own end, None while it could go on")
+    spending: Spending = Spending()
+
+
+Line = Annotated[Opening | TurnRecord | NoteRecord | DayRecord, Field(discriminator="event")]
+_LINE: TypeAdapter[Line] = TypeAdapter(Line)
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A transcript read back. ``lines`` are all in order, ``torn`` the bytes of an unfinished last line left out."""
+
+    opening: Opening | None
+    lines: Sequence[TurnRecord | NoteRecord | DayRecord] = ()
+    outcome: OutcomeRecord | None = None
+    torn: int = 0
+    turns: Sequence[TurnRecord] = field(init=False)
+    notes: Sequence[NoteRecord] = field(init=False)
+    days: Sequence[DayRecord] = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name, kind in (("turns", TurnRecord), ("notes", NoteRecord), ("days", DayRecord)):
+            object.__setattr__(self, name, tuple(line for line in self.lines if isinstance(line, kind)))
+
+
+def parse_lines(rows: Iterable[dict[str, Any]]) -> list[Line]:
+    """Return stored rows as records."""
+    return [_LINE.validate_python(row) for row in rows]
+
+
+def read_transcript(folder: str | Path) -> Transcript:
+    """Return the transcript of the year in ``folder``; one without any has no opening.
+
+    Raises
+    ------
+    DamagedJournalError
+        If a whole line was altered.
+    ValueError
+        If a line is none of the records, or the first is no opening.
+    """
+    folder = Path(folder)
+    journal = read_journal(folder / TRANSCRIPT)
+    outcome = read_outcome(folder)
+    if not journal.rows:
+        return Transcript(None, outcome=outcome, torn=journal.torn)
+    opening, *rest = parse_lines(journal.rows)
+    if not isinstance(opening, Opening) or any(isinstance(line, Opening) for line in rest):
+        raise ValueError(f"{folder / TRANSCRIPT} must have one opening, as its first line")
+    return Transcript(opening, [line for line in rest if not isinstance(line, Opening)], outcome, journal.torn)
+
+
+def read_outcome(folder: Path) -> OutcomeRecord | None:
+    """Return how the year in ``folder`` ended, ``None`` if it was interrupted or never ran."""
+    path = folder / OUTCOME
+    return OutcomeRecord.model_validate(strict_loads(path.read_bytes())) if path.is_file() else None

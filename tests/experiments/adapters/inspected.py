@@ -1,0 +1,68 @@
+"""Runs the Inspect task with Inspect's mock model, in a process of its own: Inspect warns about its own libraries.
+
+Prints one JSON object a sample, script by script.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from inspect_ai import eval as run_eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from experiments.adapters.inspect_task import store_year
+
+USAGE = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+
+
+def said(output: ModelOutput) -> ModelOutput:
+    """Give the output a usage, else the mock model would count tokens with a vocabulary from the network."""
+    output.usage = USAGE
+    return output
+
+
+def script(name: str):
+    """Return what the mock model answers, by its place in the year."""
+    opened = False
+
+    def answer(messages, tools, choice, config):
+        nonlocal opened
+        if name == "idle":
+            return said(ModelOutput.from_content("mockllm", "I would rather talk."))
+        if name == "long" and len(messages) > 8:
+            return said(ModelOutput.from_content("mockllm", "", stop_reason="model_length"))
+        if not opened:
+            opened = True
+            arguments = {"store_type": "beauty", "store_name": "B"}
+            return said(ModelOutput.for_tool_call("mockllm", "open_store", arguments))
+        return said(ModelOutput.for_tool_call("mockllm", "wait_for_next_day", {}))
+
+    return answer
+
+
+def main(folder: str, *names: str) -> None:
+    for name in names:
+        run(name, folder)
+
+
+def run(name: str, folder: str) -> None:
+    model = get_model("mockllm/model", custom_outputs=script(name))
+    (log,) = run_eval(
+        store_year(num_worlds=2, first_world=5, num_days=6), model=model, log_dir=folder, display="none", max_samples=1
+    )
+    assert log.status == "success", log.error
+    for sample in log.samples or []:
+        (score,) = (sample.scores or {}).values()
+        found = {
+            "script": name,
+            "roles": [message.role for message in sample.messages],
+            "score": score.value,
+            "why": score.explanation,
+            "tools": len(next(event for event in sample.events if event.event == "model").tools),
+        }
+        sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

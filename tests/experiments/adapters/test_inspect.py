@@ -1,0 +1,73 @@
+"""The Inspect task, run by Inspect with its mock model."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from inspect_ai.tool import ToolDef
+
+from commerce.config import rules_named
+from commerce.tools import tool_schemas
+from commerce.world import generate_world
+from commerce.year import Year
+from experiments.adapters.inspect_task import as_tool, inlined
+from tests.experiments.folders import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def inspected(tmp_path_factory):
+    """Return the samples by script, all run in one process."""
+    names = ("waits", "idle", "long")
+    folder = tmp_path_factory.mktemp("inspect")
+    command = [sys.executable, "-m", "tests.experiments.adapters.inspected", str(folder), *names]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False, timeout=200)
+    assert done.returncode == 0, done.stderr[-3000:]
+    samples = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return {name: [one for one in samples if one["script"] == name] for name in names}
+
+
+def played(world_seed, *, is_opened):
+    """Return the assets after the same year in this process, in yuan."""
+    rules = rules_named("paper").model_copy(update={"num_days": 6})
+    year = Year(generate_world(world_seed, rules), rules)
+    if is_opened:
+        year.call("open_store", {"store_type": "beauty", "store_name": "B"})
+    while not year.call("wait_for_next_day", {}).is_over:
+        pass
+    return year.final_fen / 100
+
+
+def test_a_task_runs_each_world_to_its_end(inspected):
+    first, second = inspected["waits"]
+    assert first["score"]["final_assets"] == played(5, is_opened=True)
+    assert second["score"]["final_assets"] == played(6, is_opened=False)  # the mock opens its store once
+    assert first["score"]["multiplier"] == first["score"]["final_assets"] / 100_000
+    assert first["why"] == "finished: max_days_reached"
+    assert first["roles"] == ["system", "user"] + ["assistant", "tool"] * 7
+    assert first["tools"] == 18
+
+
+def test_a_model_that_only_talks_is_stopped_as_everywhere(inspected):
+    for one in inspected["idle"]:
+        assert one["why"].startswith("agent_stopped: 3 turns in a row")
+        assert one["roles"] == ["system", "user"] + ["assistant", "user"] * 3
+
+
+def test_a_full_context_is_trimmed_and_the_year_goes_on(inspected):
+    first, _ = inspected["long"]
+    assert first["why"] == "finished: max_days_reached"
+    assert len(first["roles"]) <= 10
+
+
+def test_every_reference_in_a_schema_is_replaced():
+    schemas = {schema["function"]["name"]: schema["function"]["parameters"] for schema in tool_schemas()}
+    made = {name: inlined(schema, schema.get("$defs", {}))["properties"] for name, schema in schemas.items()}
+    assert "$ref" in json.dumps(schemas)
+    assert "$ref" not in json.dumps(made)
+    moves = made["chatbox"]["actions"]["items"]
+    assert moves["properties"]["action"]["enum"] == ["offer", "accept", "reject", "pay_vip_fee"]
+    assert moves["required"] == ["action"]
+    assert ToolDef(as_tool({"name": "chatbox", "description": "d", "parameters": schemas["chatbox"]})).name == "chatbox"
