@@ -79,7 +79,7 @@ def draw_type(weights: Floats, low: Floats, top: Floats, uniform: float, inside:
 
 
 @inline
-def _draw_cue(k: int, g: int, share: float, draws: Floats, model: Model) -> tuple[int, int]:
+def draw_cue(k: int, g: int, share: float, draws: Floats, model: Model) -> tuple[int, int]:
     law = np.empty(3)
     posture_law(share, math.sqrt(k / model.rules.horizon), g, model, law)
     return _index(model.columns.sentiment[g], draws[0]), _index(law, draws[1])
@@ -104,7 +104,7 @@ def _answer(state: State, k: int, offer: float, draws: Floats, model: Model) -> 
     else:
         harshness = rules.harshness_low + (rules.harshness_high - rules.harshness_low) * draws[3]
         price = opening_price(r, TOP, harshness, columns.opening_scale[g, n], draws[2] * rules.opening_sd, 1)
-    return price, _draw_cue(k, g, conceded(price, state.standing, state.opened, r), draws[4:], model)
+    return price, draw_cue(k, g, conceded(price, state.standing, state.opened, r), draws[4:], model)
 
 
 @inline

@@ -60,7 +60,7 @@ class Outcomes(NamedTuple):
 
 
 @inline
-def _unpack(row: Floats) -> KernelParams:
+def unpack(row: Floats) -> KernelParams:
     return KernelParams(
         row[0], int(row[1]), int(row[2]), row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11],
         row[12], row[13], row[14], row[15], int(row[16]), row[17], row[18], row[19], row[20], row[21], row[22],
@@ -122,7 +122,7 @@ def simulate_episodes(
     """Play every episode with one policy and write what came of it."""
     frame = np.empty(3)
     for i in range(len(game.sign)):
-        constants = _unpack(params[game.group[i]])
+        constants = unpack(params[game.group[i]])
         sign, own, reservation = game.sign[i], game.own[i], game.reservation[i]
         frame[0], frame[1], frame[2] = own, game.price_min[i], game.price_max[i]
         standing = np.nan if game.agent_opens[i] else _first_price(game, i, constants)
