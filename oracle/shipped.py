@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracle.cache import Arrays, from_bytes, load_or_solve, solution_key, store, to_bytes
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets, train
@@ -28,6 +29,7 @@ from terms.episode import play
 from terms.suites import fresh_suite
 from terms.types import Family, Opener, Regime
 
+Floats = NDArray[np.float64]
 STANDARD_PRIORS: dict[str, tuple[Regime, ...]] = {
     "overlap": (Regime.OVERLAP,),
     "urgency_shift": (Regime.URGENCY_SHIFT,),
@@ -40,12 +42,18 @@ SEED = 20_260_513
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What one (family, prior, opener) earns on fresh episodes, with standard errors, and the training residual."""
+    """What one (family, prior, opener) earns on fresh episodes, with standard errors, and the training residual.
+
+    ``utility_share`` is the mean utility over the mean zopa, episodes without a deal included with their losses and 0;
+    ``surplus_efficiency`` the mean of ``utility / zopa`` over the ``n_feasible`` that have one.
+    """
 
     family: str
     prior: str
     opener: str
+    has_cues: bool
     n: int
+    n_feasible: int
     utility_share: float
     utility_share_se: float
     surplus_efficiency: float
@@ -131,41 +139,56 @@ def values_digest(values: FittedValues) -> str:
     return digest.hexdigest()
 
 
-def verify(family: str, prior: str, *, n_per_cell: int, seed: int, values: FittedValues | None = None) -> list[Check]:
+def verify(
+    family: str,
+    prior: str,
+    *,
+    n_per_cell: int,
+    seed: int,
+    values: FittedValues | None = None,
+    show_cues: bool = True,
+) -> list[Check]:
     """Play fresh episodes of the prior's regimes and return what is earned, by opener.
 
-    ``values`` are those that come with the package unless others are given.
+    ``values`` are those that come with the package unless others are given. With ``show_cues=False`` the same luck is
+    played with hidden cues: the belief goes without them, the continuation values stay those fitted with cues.
     """
     values = values or values_for(standard_knowledge(family, prior))
-    agent, begin = BayesAgent(values), time.perf_counter()
+    config = values.knowledge.config.model_copy(update={"show_cues": show_cues})
+    agent = BayesAgent(replace(values, knowledge=replace(values.knowledge, config=config)))
+    begin = time.perf_counter()
     earned: dict[Opener, list[tuple[float, float]]] = {opener: [] for opener in Opener}
-    for scenario in fresh_suite(seed, STANDARD_PRIORS[prior], [family], n_per_cell):
+    for scenario in fresh_suite(seed, STANDARD_PRIORS[prior], [family], n_per_cell, config=config):
         earned[scenario.opener].append((play(scenario, agent).utility, max(scenario.zopa, 0.0)))
-    seconds = time.perf_counter() - begin
+    seconds, residual = time.perf_counter() - begin, float(np.nanmax(values.rmse))
     return [
-        _check(family, prior, opener, np.array(rows), float(np.nanmax(values.rmse)), seconds)
+        Check(
+            family=family,
+            prior=prior,
+            opener=opener.value,
+            has_cues=show_cues,
+            residual=residual,
+            seconds=seconds,
+            **_earnings(np.array(rows)),
+        )
         for opener, rows in earned.items()
     ]
 
 
-def _check(family: str, prior: str, opener: Opener, rows: Any, residual: float, seconds: float) -> Check:
+def _earnings(rows: Floats) -> dict[str, Any]:
     utility, width = rows[:, 0], rows[:, 1]
     feasible = width > 0
     share = float(utility.mean() / width.mean())
     errors = (utility - share * width) / width.mean()
     ratios = utility[feasible] / width[feasible]
-    return Check(
-        family=family,
-        prior=prior,
-        opener=opener.value,
-        n=len(rows),
-        utility_share=share,
-        utility_share_se=float(errors.std(ddof=1) / np.sqrt(len(rows))),
-        surplus_efficiency=float(ratios.mean()),
-        surplus_efficiency_se=float(ratios.std(ddof=1) / np.sqrt(len(ratios))),
-        residual=residual,
-        seconds=seconds,
-    )
+    return {
+        "n": len(rows),
+        "n_feasible": len(ratios),
+        "utility_share": share,
+        "utility_share_se": float(errors.std(ddof=1) / np.sqrt(len(rows))),
+        "surplus_efficiency": float(ratios.mean()),
+        "surplus_efficiency_se": float(ratios.std(ddof=1) / np.sqrt(len(ratios))),
+    }
 
 
 def _fit(knowledge: Knowledge, settings: TrainingSettings) -> FittedValues:
