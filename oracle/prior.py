@@ -47,8 +47,8 @@ class Knowledge:
     """What the agent knows of the laws: which regimes and families are possible (each equally likely).
 
     ``geometry="tied"`` is the flaw of the published overlap episodes, where the own reservation reveals the other
-    one; it is never the default. ``objective="se"`` weighs each feasible type by ``1/zopa``, so that expected utility
-    under it is proportional to expected surplus efficiency.
+    one; it is never the default. ``objective="se"`` weighs each type by ``1/zopa``, so that expected utility under it
+    is proportional to expected surplus efficiency, ``E[u/z] = E[1/z] E'[u]``; every regime must then have a zopa.
     """
 
     config: GameConfig
@@ -56,6 +56,11 @@ class Knowledge:
     families: tuple[Family, ...] = tuple(Family)
     geometry: Literal["independent", "tied"] = "independent"
     objective: Literal["utility", "se"] = "utility"
+
+    def __post_init__(self) -> None:
+        if self.objective == "se" and Regime.NO_DEAL in self.regimes:
+            names = ", ".join(self.regimes)
+            raise ValueError(f"objective='se' with regimes {names}: surplus efficiency needs regimes that have a zopa")
 
     @classmethod
     def of(

@@ -1,7 +1,7 @@
 """Fitted values are had before anybody plays, each once."""
 
 from oracle import preparation
-from oracle.interventions import told_family
+from oracle.interventions import told_family, told_for_efficiency
 from oracle.preparation import fit_missing, is_at_hand, needed_knowledge
 from terms import GameConfig, fresh_suite
 
@@ -10,6 +10,8 @@ def test_needs_are_told_apart_by_what_is_told():
     suite = fresh_suite(3, ["overlap", "no_deal"], ["candid", "taciturn"], 2)
     assert len(needed_knowledge(suite)) == 4
     assert len(needed_knowledge(suite, told_family)) == 2
+    tilted = needed_knowledge(suite, told_for_efficiency)
+    assert sorted(each.objective for each in tilted) == ["se", "se", "utility", "utility"]
 
 
 def test_only_what_is_missing_is_fitted_and_progress_counts_it(monkeypatch, tmp_path):

@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 def rule_of_thumb(monkeypatch):
     """Let the rule of thumb be the reference: what is under test is the command, and fitted values take minutes."""
     for module in (answers, telling):
-        monkeypatch.setattr(module, "prepared_reference", lambda scenarios: COARSE)
+        monkeypatch.setattr(module, "prepared_reference", lambda scenarios, objective="utility": COARSE)
 
 
 @pytest.fixture
@@ -47,6 +47,8 @@ def test_a_suite_is_worth_what_lies_between_its_bounds(ask):
     rows = {(row["label"], row["quantity"]): row for row in json.loads(result.stdout)["rows"]}
     lower, upper = (rows["all", name]["estimate"] for name in ("lower", "upper"))
     assert lower < rows["all", "oracle_share"]["estimate"] < upper <= 1
+    assert rows["all", "se_lower"]["estimate"] < rows["all", "oracle_se_plus"]["estimate"]
+    assert rows["all", "oracle_se_plus"]["estimate"] < rows["all", "se_upper"]["estimate"] <= 1
     assert rows["all", "width"]["estimate"] == pytest.approx(upper - lower)
     shown = ask("oracle", *SMALL).stdout
     assert "family candid" in shown
