@@ -40,14 +40,8 @@ class Condition(StrEnum):
 
 
 def told_regime_and_family(scenario: Scenario) -> Knowledge:
-    """Return the laws of the scenario's own regime and family: the sharpest honest prior.
-
-    Raises
-    ------
-    ValueError
-        If the episode is data-grounded: its reservations lie around a reference price, which no prior here covers.
-    """
-    return Knowledge.of([_synthetic(scenario).regime], [scenario.family], scenario.config)
+    """Return the laws of the scenario's own regime and family: the sharpest honest prior."""
+    return Knowledge.about(scenario, [scenario.regime])
 
 
 def told_for_efficiency(scenario: Scenario) -> Knowledge:
@@ -57,17 +51,8 @@ def told_for_efficiency(scenario: Scenario) -> Knowledge:
 
 
 def told_family(scenario: Scenario) -> Knowledge:
-    """Return the laws with every regime possible, so that infeasibility has to be inferred; synthetic episodes only."""
-    return Knowledge.of(None, [_synthetic(scenario).family], scenario.config)
-
-
-def _synthetic(scenario: Scenario) -> Scenario:
-    if scenario.product is not None:
-        raise ValueError(
-            f"scenario {scenario.scenario_id!r} is about product {scenario.product.name!r}; the exact posterior covers "
-            "synthetic prices only"
-        )
-    return scenario
+    """Return the laws with every regime possible, so that infeasibility has to be inferred."""
+    return Knowledge.about(scenario)
 
 
 def ramp_planner(knowledge: Knowledge) -> Planner:

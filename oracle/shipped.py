@@ -23,7 +23,7 @@ from oracle.cache import Arrays, from_bytes, load_or_solve, solution_key, store,
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets, train
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.planner import BayesAgent
-from oracle.prior import RELEASED_REGIMES, Knowledge
+from oracle.prior import RELEASED_REGIMES, SCALE, Knowledge
 from terms.config import GameConfig
 from terms.episode import play
 from terms.suites import fresh_suite
@@ -66,6 +66,7 @@ def values_key(knowledge: Knowledge, settings: TrainingSettings) -> str:
     """Return the digest of everything fitted values depend on; words and shown history do not count."""
     config = knowledge.config.model_dump(mode="json", exclude={"show_messages", "history_window"})
     sizes = {name: value for name, value in asdict(settings).items() if name != "threads"}
+    frame = {} if knowledge.frame == (0.0, SCALE) else {"frame": list(knowledge.frame)}
     return solution_key(
         {
             "version": VALUES_VERSION,
@@ -76,6 +77,7 @@ def values_key(knowledge: Knowledge, settings: TrainingSettings) -> str:
             "geometry": knowledge.geometry,
             "objective": knowledge.objective,
             "settings": sizes,
+            **frame,
         }
     )
 

@@ -70,6 +70,11 @@ def knowledge_config():
     return Knowledge.of().config
 
 
+def test_a_frame_outside_the_price_range_is_refused():
+    with pytest.raises(ValueError, match=r"frame=\(80.0, 40.0\); low and scale must lay it inside \[0, 100\]"):
+        Knowledge(knowledge_config(), frame=(80.0, 40.0))
+
+
 def test_surplus_efficiency_of_episodes_without_surplus_is_refused():
     with pytest.raises(ValueError, match="objective='se' with regimes no_deal: surplus efficiency needs regimes"):
         Knowledge(knowledge_config(), (Regime.NO_DEAL,), (Family.CANDID,), objective="se")

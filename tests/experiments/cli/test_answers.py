@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from experiments.cli import answers, telling
+from experiments.cli import answers, fitting, telling
 from experiments.runs.folder import PARQUET, SUMMARY, load_run
 from experiments.runs.runner import run_suite
 from oracle import shipped
@@ -15,6 +15,7 @@ from oracle.cache import to_bytes
 from oracle.fitted import TrainingSettings
 from oracle.interventions import Reference
 from oracle.prior import Grid, Knowledge
+from terms import catalog_suite
 from terms.agents import build_scripted
 from tests.experiments.folders import REPOSITORY, TINY
 
@@ -138,6 +139,17 @@ def test_a_run_of_the_honest_optimum_names_the_values_it_was_played_with(ask, tm
     monkeypatch.setattr(shipped, "values_digest", lambda values: "f" * 64)
     other = ask(*args)
     assert (other.exit_code, "fitted_values.candid no_deal" in other.stderr) == (2, True)
+
+
+def test_on_a_catalogue_the_reference_is_the_rule_of_thumb(ask, tmp_path, capsys):
+    (tmp_path / "items.csv").write_text("name,reference_price,low_price,high_price\nKettle,45,30,64\nFan,70,50,80\n")
+    suite = ("--suite", f"catalog:{tmp_path / 'items.csv'}", *SMALL[2:])
+    scenarios = catalog_suite(tmp_path / "items.csv", ["overlap"], ["candid"], 1)
+    assert fitting.prepared_reference(scenarios) == Reference()
+    assert "the reference is the rule of thumb" in capsys.readouterr().err
+    assert json.loads(ask("decompose", "--agent", "patient", *suite, "--json").stdout)["rows"]
+    refused = ask("diagnose", "--agent", "bayes", *suite, "--out", tmp_path / "run")
+    assert (refused.exit_code, "for every item of the catalogue" in refused.stderr) == (2, True)
 
 
 class TestReferenceRun:
