@@ -36,6 +36,10 @@ STANDARD_PRIORS: dict[str, tuple[Regime, ...]] = {
     "unknown": RELEASED_REGIMES,
 }
 SETTINGS = TrainingSettings()
+THOROUGH = replace(SETTINGS, num_paths=9000, steps=25, num_nodes=10, halvings=1)
+"""Three times the work, where it pays: against taciturn counterparts the policy then earns 0.5 to 0.9 % of the mean
+zopa more (two samples of 4,000 fresh episodes, standard error 0.13 each), against adversarial ones 0.4 % less."""
+THOROUGH_FOR = frozenset({("taciturn", "overlap")})
 VALUES_VERSION = 1  # raise it when the meaning of a feature or a parameter changes
 SEED = 20_260_513
 
@@ -89,10 +93,19 @@ def standard_knowledge(family: Family | str, prior: str) -> Knowledge:
     return Knowledge(GameConfig(), STANDARD_PRIORS[prior], (Family(family),))
 
 
+def settings_for(knowledge: Knowledge) -> TrainingSettings:
+    """Return how values for ``knowledge`` are fitted."""
+    priors = [name for name, regimes in STANDARD_PRIORS.items() if regimes == knowledge.regimes]
+    names = {(family.value, prior) for family in knowledge.families for prior in priors}
+    is_standard = len(knowledge.families) == 1 and knowledge.objective == "utility"
+    return THOROUGH if is_standard and names & THOROUGH_FOR else SETTINGS
+
+
 def values_for(
-    knowledge: Knowledge, *, folder: Path | None = None, settings: TrainingSettings = SETTINGS
+    knowledge: Knowledge, *, folder: Path | None = None, settings: TrainingSettings | None = None
 ) -> FittedValues:
     """Return fitted values for ``knowledge``: shipped, else from the cache, else fitted now (a minute or two)."""
+    settings = settings or settings_for(knowledge)
     if knowledge.regimes == (Regime.NO_DEAL,):
         horizon = knowledge.config.horizon
         return FittedValues(knowledge, settings.grid, empty_nets(horizon, 1), np.zeros(horizon + 1), 0.0)
@@ -109,8 +122,9 @@ def retrain(
     """Fit the standard values ``names`` (family, prior) again and write them to ``folder`` as they are shipped."""
     paths = []
     for family, prior in names:
-        values = _fit(standard_knowledge(family, prior), SETTINGS)
-        key = values_key(values.knowledge, SETTINGS)
+        knowledge = standard_knowledge(family, prior)
+        values = _fit(knowledge, settings_for(knowledge))
+        key = values_key(knowledge, settings_for(knowledge))
         path = folder / f"{key[:16]}.npz"
         store(path, to_bytes(key, _to_arrays(values)))
         paths.append(path)
@@ -127,10 +141,10 @@ def read_values(path: Path, family: str, prior: str) -> FittedValues:
         If the file is torn, or was made for another family, prior or version.
     """
     knowledge = standard_knowledge(family, prior)
-    arrays = from_bytes(values_key(knowledge, SETTINGS), path.read_bytes())
+    arrays = from_bytes(values_key(knowledge, settings_for(knowledge)), path.read_bytes())
     if arrays is None:
         raise ValueError(f"path={str(path)!r} holds no sound values of {family} {prior}")
-    return _from_arrays(arrays, knowledge, SETTINGS)
+    return _from_arrays(arrays, knowledge, settings_for(knowledge))
 
 
 def values_digest(values: FittedValues) -> str:

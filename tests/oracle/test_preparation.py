@@ -29,6 +29,6 @@ def test_only_what_is_missing_is_fitted_and_progress_counts_it(monkeypatch, tmp_
 def test_a_torn_file_is_not_at_hand(monkeypatch, tmp_path):
     monkeypatch.setenv("TERMS_CACHE_DIR", str(tmp_path))
     (knowledge,) = needed_knowledge(fresh_suite(3, ["overlap"], ["candid"], 1, config=GameConfig(horizon=4)))
-    key = preparation.values_key(knowledge, preparation.SETTINGS)
+    key = preparation.values_key(knowledge, preparation.settings_for(knowledge))
     (tmp_path / f"{key}.npz").write_bytes(b"torn")
     assert not is_at_hand(knowledge)

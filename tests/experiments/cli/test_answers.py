@@ -117,16 +117,16 @@ def test_only_values_that_exist_are_trained(ask):
 
 def test_values_fitted_anew_are_the_ones_that_are_checked(ask, tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "SETTINGS", QUICK)
-    args = ("--family", "taciturn", "--prior", "overlap", "--out", tmp_path, "--n-per-cell", "1")
+    args = ("--family", "strategic", "--prior", "overlap", "--out", tmp_path, "--n-per-cell", "1")
     checks = json.loads(ask("train-oracle", *args, "--hide-cues", "--json").stdout)
     (file,) = tmp_path.glob("*.npz")
-    fitted = shipped.read_values(file, "taciturn", "overlap")
+    fitted = shipped.read_values(file, "strategic", "overlap")
     assert {check["residual"] for check in checks} == {float(np.nanmax(fitted.rmse))}
     assert [(check["n"], check["n_feasible"]) for check in checks] == [(2, 2)] * 4
     earned = [(check["has_cues"], check["utility_share"]) for check in checks]
     assert [has_cues for has_cues, _ in earned] == [True, True, False, False]
     assert [share for _, share in earned[:2]] == [share for _, share in earned[2:]]  # its cues tell nothing
-    assert "taciturn overlap agent_opens no cues" in " ".join(ask("train-oracle", *args, "--hide-cues").stdout.split())
+    assert "strategic overlap agent_opens no cues" in " ".join(ask("train-oracle", *args, "--hide-cues").stdout.split())
 
 
 def test_a_run_of_the_honest_optimum_names_the_values_it_was_played_with(ask, tmp_path, monkeypatch):
