@@ -37,7 +37,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 -m "not slow and not browser and not notebooks and not real_llm"
 
-# NegMAS is only measured against; it has an environment of its own.
+# NegMAS and QuantEcon are only measured against; they have an environment of their own.
 .venv-bench/.ready: requirements-bench.lock
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
@@ -45,6 +45,8 @@ check: $(READY)
 
 bench: .venv-bench/.ready
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench
+	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.oracle
+	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.solvers
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

@@ -76,7 +76,7 @@ def follow_run(run: Run, tell: Callable[[], None] = lambda: None) -> Trace:
     Raises
     ------
     ValueError
-        If the suite is data-grounded, which the exact posterior does not cover, or no episode is scored.
+        If no episode is scored.
     """
     from oracle.belief_errors import trace_beliefs
 

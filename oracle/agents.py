@@ -120,7 +120,7 @@ class BeliefAgent:
 
     def for_scenario(self, scenario: Scenario) -> Self:
         """Return the agent that knows the regime and the family of ``scenario``, not the type."""
-        return replace(self, knowledge=Knowledge.of([scenario.regime], [scenario.family], scenario.config))
+        return replace(self, knowledge=Knowledge.about(scenario, [scenario.regime]))
 
     def for_episode(self, seed: int) -> Self:
         """Return the agent for one episode, with an empty memory and a generator of its own."""

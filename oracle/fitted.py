@@ -24,7 +24,7 @@ from oracle.kernels.paths import GREEDY, RAMP, RANDOM, Paths, Plan, explore, reg
 from oracle.kernels.planning import Planner
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.model import Model, Priors, build_model, build_priors
-from oracle.prior import SCALE, Grid, Knowledge
+from oracle.prior import Grid, Knowledge
 from oracle.regression import Net, fit, initial_net, standardised
 from terms.draws import Draws, reservations
 from terms.luck import CueDraw, Luck
@@ -92,7 +92,7 @@ def draw_owns(knowledge: Knowledge, num: int, rng: np.random.Generator) -> Float
     for i in range(num):
         regime = knowledge.regimes[i % len(knowledge.regimes)]
         draws = Draws(rng.random(), rng.random(), 0, 0, 0, 0, 0, Luck(0, CueDraw(0, 0), ()))
-        owns[i], _ = reservations(regime, draws, prior, 0.0, SCALE)
+        owns[i], _ = reservations(regime, draws, prior, *knowledge.frame)
     return owns
 
 

@@ -74,7 +74,7 @@ def fitted_reference(
     found: dict[Hashable, tuple[Planner, Valuer]] = {}
 
     def rules(told: Knowledge) -> tuple[Planner, Valuer]:
-        key = (told.regimes, told.families, told.geometry, told.objective, told.config.model_dump_json())
+        key = (told.regimes, told.families, told.geometry, told.objective, told.frame, told.config.model_dump_json())
         if key not in found:
             values = load(told)
             if values.grid != grid:

@@ -12,7 +12,7 @@ The repaired line is a counterfactual for the diagnosis alone and never a result
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from terms.game import Game
 from terms.protocol import coerce_action
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
-from terms.types import Accept, Action, Belief, Observation, Offer, ReplyFault, Unusable
+from terms.types import Accept, Action, Belief, Observation, Offer, Regime, ReplyFault, Unusable
 
 
 class Condition(StrEnum):
@@ -40,28 +40,19 @@ class Condition(StrEnum):
 
 
 def told_regime_and_family(scenario: Scenario) -> Knowledge:
-    """Return the laws of the scenario's own regime and family: the sharpest honest prior.
+    """Return the laws of the scenario's own regime and family: the sharpest honest prior."""
+    return Knowledge.about(scenario, [scenario.regime])
 
-    Raises
-    ------
-    ValueError
-        If the episode is data-grounded: its reservations lie around a reference price, which no prior here covers.
-    """
-    return Knowledge.of([_synthetic(scenario).regime], [scenario.family], scenario.config)
+
+def told_for_efficiency(scenario: Scenario) -> Knowledge:
+    """Return the same laws tilted by 1/zopa, for a player that maximises SE+; without a deal there is none to tilt."""
+    told = told_regime_and_family(scenario)
+    return told if scenario.regime is Regime.NO_DEAL else replace(told, objective="se")
 
 
 def told_family(scenario: Scenario) -> Knowledge:
-    """Return the laws with every regime possible, so that infeasibility has to be inferred; synthetic episodes only."""
-    return Knowledge.of(None, [_synthetic(scenario).family], scenario.config)
-
-
-def _synthetic(scenario: Scenario) -> Scenario:
-    if scenario.product is not None:
-        raise ValueError(
-            f"scenario {scenario.scenario_id!r} is about product {scenario.product.name!r}; the exact posterior covers "
-            "synthetic prices only"
-        )
-    return scenario
+    """Return the laws with every regime possible, so that infeasibility has to be inferred."""
+    return Knowledge.about(scenario)
 
 
 def ramp_planner(knowledge: Knowledge) -> Planner:

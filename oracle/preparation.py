@@ -8,7 +8,7 @@ from importlib import resources
 from oracle.cache import cache_folder, from_bytes
 from oracle.interventions import told_regime_and_family
 from oracle.prior import Knowledge
-from oracle.shipped import SETTINGS, values_for, values_key
+from oracle.shipped import settings_for, values_for, values_key
 from terms.scenario import Scenario
 from terms.types import Regime
 
@@ -20,7 +20,7 @@ def needed_knowledge(
     found: dict[str, Knowledge] = {}
     for scenario in scenarios:
         knowledge = told(scenario)
-        found.setdefault(values_key(knowledge, SETTINGS), knowledge)
+        found.setdefault(values_key(knowledge, settings_for(knowledge)), knowledge)
     return list(found.values())
 
 
@@ -28,7 +28,7 @@ def is_at_hand(knowledge: Knowledge) -> bool:
     """Whether the values of ``knowledge`` come with the package, lie in the cache, or are zero."""
     if knowledge.regimes == (Regime.NO_DEAL,):
         return True
-    key = values_key(knowledge, SETTINGS)
+    key = values_key(knowledge, settings_for(knowledge))
     if (resources.files("oracle") / "data" / f"{key[:16]}.npz").is_file():
         return True
     try:

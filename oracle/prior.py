@@ -13,7 +13,7 @@ The own reservation is itself evidence about the regime: a mixture weighs each r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,10 +23,13 @@ from scipy.special import betainc, betaincinv
 from terms.cells import choose
 from terms.config import Beta, GameConfig, Uniform
 from terms.kernel import STANCES
+from terms.scenario import Scenario
 from terms.types import Family, Regime, Role, Stance
 
 Floats = NDArray[np.float64]
 SCALE = 100.0
+_EDGE = 1e-6  # prices are divided and multiplied on the way here
+_MIN_CELLS_STEP = 2.5  # percent of the frame: on a narrow one a fixed step would leave too few cells
 RELEASED_REGIMES = (Regime.OVERLAP, Regime.URGENCY_SHIFT, Regime.NO_DEAL)
 
 
@@ -47,8 +50,10 @@ class Knowledge:
     """What the agent knows of the laws: which regimes and families are possible (each equally likely).
 
     ``geometry="tied"`` is the flaw of the published overlap episodes, where the own reservation reveals the other
-    one; it is never the default. ``objective="se"`` weighs each feasible type by ``1/zopa``, so that expected utility
-    under it is proportional to expected surplus efficiency.
+    one; it is never the default. ``objective="se"`` weighs each type by ``1/zopa``, so that expected utility under it
+    is proportional to expected surplus efficiency, ``E[u/z] = E[1/z] E'[u]``; every regime must then have a zopa.
+    ``frame`` (low, scale) is the part of the price range that reservations are laid on, in the agent's canonical
+    prices: all of it, save for the items of a catalogue.
     """
 
     config: GameConfig
@@ -56,6 +61,14 @@ class Knowledge:
     families: tuple[Family, ...] = tuple(Family)
     geometry: Literal["independent", "tied"] = "independent"
     objective: Literal["utility", "se"] = "utility"
+    frame: tuple[float, float] = (0.0, SCALE)
+
+    def __post_init__(self) -> None:
+        if self.frame[0] < -_EDGE or self.frame[1] <= 0 or sum(self.frame) > SCALE + _EDGE:
+            raise ValueError(f"frame={self.frame}; low and scale must lay it inside [0, {SCALE:g}]")
+        if self.objective == "se" and Regime.NO_DEAL in self.regimes:
+            names = ", ".join(self.regimes)
+            raise ValueError(f"objective='se' with regimes {names}: surplus efficiency needs regimes that have a zopa")
 
     @classmethod
     def of(
@@ -70,6 +83,15 @@ class Knowledge:
             tuple(choose("regimes", regimes, Regime, RELEASED_REGIMES)),
             tuple(choose("families", families, Family, tuple(Family))),
         )
+
+    @classmethod
+    def about(cls, scenario: Scenario, regimes: Sequence[Regime | str] | None = None) -> Knowledge:
+        """Return the laws of ``scenario`` for whoever is told its family and that one of ``regimes`` holds."""
+        told = cls.of(regimes, [scenario.family], scenario.config)
+        frame, unit = scenario.frame, SCALE / scenario.price_range
+        above, below = frame.low - frame.price_min, frame.price_max - frame.low - frame.scale
+        low = above if scenario.agent_role is Role.BUYER else below
+        return told if scenario.product is None else replace(told, frame=(low * unit, frame.scale * unit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +161,7 @@ def build_prior(knowledge: Knowledge, own: float, grid: Grid, role: Role = Role.
     ValueError
         If ``own`` cannot occur under any regime the agent holds possible.
     """
-    segments = {regime: _segment(regime, own, role, grid, knowledge) for regime in knowledge.regimes}
+    segments = {regime: _framed_segment(regime, own, role, grid, knowledge) for regime in knowledge.regimes}
     segments = {regime: segment for regime, segment in segments.items() if segment.masses.sum() > 0}
     if not segments:
         names = ", ".join(knowledge.regimes)
@@ -179,6 +201,17 @@ def urgency_nodes(laws: Sequence[Beta], num: int) -> tuple[Floats, Floats]:
     masses = np.array([np.diff(betainc(law.a, law.b, edges)) for law in laws])
     moments = np.array([law.a / (law.a + law.b) * np.diff(betainc(law.a + 1, law.b, edges)) for law in laws])
     return moments.sum(axis=0) / masses.sum(axis=0), masses
+
+
+def _framed_segment(regime: Regime, own: float, role: Role, grid: Grid, knowledge: Knowledge) -> Segment:
+    """Return the law of r on the frame: that on the whole range, shrunk and moved; its masses lose a common factor."""
+    low, scale = knowledge.frame
+    if (low, scale) == (0.0, SCALE):
+        return _segment(regime, own, role, grid, knowledge)
+    unit = scale / SCALE
+    finer = replace(grid, r_step=min(grid.r_step / unit, _MIN_CELLS_STEP))
+    segment = _segment(regime, (own - low) / unit, role, finer, knowledge)
+    return Segment(low + segment.low * unit, low + segment.high * unit, segment.masses)
 
 
 def _segment(regime: Regime, own: float, role: Role, grid: Grid, knowledge: Knowledge) -> Segment:

@@ -35,7 +35,8 @@ class SuiteValue(NamedTuple):
     ``clairvoyant_value`` and ``oracle_utility`` are means in price units over all episodes; ``clairvoyant_share`` and
     ``oracle_share`` the same sums over the sum of the zopa of the feasible ones; ``oracle_se_plus`` the mean of the
     reference's ``utility / zopa`` over them. ``lower``, ``upper`` and their difference ``width`` are shares of the mean
-    zopa with the sampling error inside, so they have no interval of their own.
+    zopa with the sampling error inside, so they have no interval of their own. ``se_lower`` and ``se_upper`` bound the
+    largest SE+ likewise, by the reference's mean of ``utility / zopa`` and the clairvoyant's of ``value / zopa``.
     """
 
     slice: str
@@ -69,7 +70,9 @@ def suite_values(
             quantity: estimate_ratios([ratio], columns.clusters)
             for quantity, ratio in _quantities(values, columns, width, mask).items()
         }
-        found |= _bounds(values[mask > 0], columns.utility[mask > 0], width[mask > 0])
+        inside = mask > 0
+        found |= _bounds(values[inside], columns.utility[inside], width[inside])
+        found |= _efficiency_bounds(values[inside], columns.utility[inside], width[inside])
         rows.extend(SuiteValue(kind, label, quantity, *estimate) for quantity, estimate in found.items())
     return rows
 
@@ -122,6 +125,19 @@ def _bounds(values: Floats, utility: Floats, width: Floats) -> dict[str, Estimat
     upper = min(upper, 1.0)  # nobody earns more than the whole zopa
     found = {"lower": lower, "upper": upper, "width": upper - lower}
     return {name: Estimate(value, None, None, n) for name, value in found.items()}
+
+
+def _efficiency_bounds(values: Floats, utility: Floats, width: Floats) -> dict[str, Estimate]:
+    """Return what bounds SE+; the clairvoyant bounds it type by type, whatever the objective."""
+    feasible = width > 0
+    n = int(feasible.sum())
+    if n < 2:
+        return dict.fromkeys(("se_lower", "se_upper"), UNDEFINED)
+    earned, most = utility[feasible] / width[feasible], values[feasible] / width[feasible]
+    lower, upper = (
+        float(each.mean()) + side * float(each.std(ddof=1)) / math.sqrt(n) for each, side in ((earned, -2), (most, 2))
+    )
+    return {"se_lower": Estimate(lower, None, None, n), "se_upper": Estimate(min(upper, 1.0), None, None, n)}
 
 
 def _share(numerator: Floats, width: Floats, num_errors: float) -> float:

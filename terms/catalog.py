@@ -137,9 +137,7 @@ def catalog_suite(
 
 def _frame(product: Product, category: Sequence[Product]) -> PriceFrame:
     price_min, price_max = min(item.low_price for item in category), max(item.high_price for item in category)
-    spread = product.high_price - product.low_price
-    low = min(max(product.reference_price - spread / 2, price_min), price_max - spread)
-    return PriceFrame(price_min, price_max, low, spread, product)
+    return PriceFrame.around(product, price_min, price_max)
 
 
 def _files(path: Path) -> list[Path]:

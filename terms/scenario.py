@@ -58,6 +58,13 @@ class PriceFrame:
         """Return the synthetic frame: reservations use the whole public range."""
         return cls(config.price_min, config.price_max, config.price_min, config.price_max - config.price_min)
 
+    @classmethod
+    def around(cls, product: Product, price_min: float, price_max: float) -> PriceFrame:
+        """Return the frame of an item: its historic spread around its reference price, moved inside the bounds."""
+        spread = product.high_price - product.low_price
+        low = min(max(product.reference_price - spread / 2, price_min), price_max - spread)
+        return cls(price_min, price_max, low, spread, product)
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
@@ -88,6 +95,13 @@ class Scenario:
     def price_range(self) -> float:
         """``R``."""
         return self.price_max - self.price_min
+
+    @property
+    def frame(self) -> PriceFrame:
+        """Where the reservations were drawn; whoever sees the bounds and the product knows it."""
+        if self.product is not None:
+            return PriceFrame.around(self.product, self.price_min, self.price_max)
+        return PriceFrame(self.price_min, self.price_max, self.price_min, self.price_range)
 
     @property
     def zopa(self) -> float:

@@ -10,6 +10,9 @@ import os
 import signal
 import sys
 
+# Before numpy loads: its threads spin on matrices as small as ours, which on a busy machine makes a fit take minutes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import typer
 
 from experiments.cli import answers, listing, models, money, playing, reading, serving, telling, years

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _TABLE_PARTS = (
     "played", "execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control", "reference",
 )  # fmt: skip
+_SE_HEADINGS = ("oracle_se_plus", "se_lower", "se_upper")
 HalfWidth = Annotated[float, typer.Option(min=0.01, help="State the episodes needed for 95 % intervals of +- this.")]
 
 
@@ -40,6 +41,9 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     regime: options.Regimes = None,
     family: options.Families = None,
     config: options.Config = None,
+    objective: Annotated[
+        Literal["utility", "se"], typer.Option(help="What the reference maximises; se is fitted when first asked for.")
+    ] = "utility",
     dual: Annotated[int, typer.Option(min=0, help="Also search the dual in this many episodes a pair (slow).")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
@@ -47,7 +51,7 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     from oracle.tables import dual_estimates, suite_values
 
     spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
-    reference = prepared_reference(scenarios)
+    reference = prepared_reference(scenarios, objective)
     with count_bar(2 * len(scenarios), f"oracle on {spec.label}") as progress:
         rows = suite_values(scenarios, reference=reference, progress=progress)
     if dual:
@@ -56,7 +60,8 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     for notice in spec.notices:
         note(f"note: {notice}")
     if as_json:
-        out(json.dumps({"suite": spec.label, "rows": [row._asdict() for row in rows]}, allow_nan=False))
+        found = {"suite": spec.label, "objective": objective, "rows": [row._asdict() for row in rows]}
+        out(json.dumps(found, allow_nan=False))
         return
     _print_values(spec.label, rows)
 
@@ -71,6 +76,12 @@ def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
         for kind, name in slices
     ]  # fmt: skip
     print_table(text_table(f"shares of the mean zopa on {label}", ("slice", *headings, "n"), table))
+    lines = [
+        (f"{kind} {name}", *(estimate(found[kind, name, quantity]._asdict()) for quantity in _SE_HEADINGS),
+         str(found[kind, name, "se_lower"].n))
+        for kind, name in slices
+    ]  # fmt: skip
+    print_table(text_table("surplus efficiency, feasible episodes", ("slice", *_SE_HEADINGS, "n"), lines))
     out("lower: earned by the reference minus two standard errors; upper: the clairvoyant plus two. Both hold up to")
     out("sampling; the optimum of a player who is not told the type lies between them, nearer to lower.")
     duals = [row for row in rows if row.slice == "pair"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.cli.show import count_bar, note
 from terms import Scenario
@@ -13,13 +13,21 @@ if TYPE_CHECKING:
     from oracle.prior import Knowledge
 
 
-def prepared_reference(scenarios: Sequence[Scenario]) -> Reference:
-    """Return the honest reference with the values it needs at hand."""
+def prepared_reference(scenarios: Sequence[Scenario], objective: Literal["utility", "se"] = "utility") -> Reference:
+    """Return the honest reference with the values it needs at hand; with ``se`` it maximises SE+ instead.
+
+    On a catalogue it is the rule of thumb on the exact posterior, which needs none.
+    """
     from oracle.honest import fitted_reference
+    from oracle.interventions import Reference, told_for_efficiency, told_regime_and_family
     from oracle.preparation import needed_knowledge
 
-    _prepare(needed_knowledge(scenarios))
-    return fitted_reference()
+    if any(scenario.product for scenario in scenarios):
+        note("note: fitted values would be needed for every item of the catalogue; the reference is the rule of thumb")
+        return Reference()
+    told = told_for_efficiency if objective == "se" else told_regime_and_family
+    _prepare(needed_knowledge(scenarios, told))
+    return fitted_reference(knowledge=told)
 
 
 def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
@@ -33,6 +41,10 @@ def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
     """
     if name not in ("bayes", "bayes-unsure"):
         return {}
+    if any(scenario.product for scenario in scenarios):
+        raise ValueError(
+            f"agent={name!r} would need values for every item of the catalogue; ramp, on the same belief, needs none"
+        )
     from oracle.interventions import told_family, told_regime_and_family
     from oracle.preparation import needed_knowledge
     from oracle.shipped import values_digest, values_for

@@ -109,12 +109,13 @@ def _verdict(told: Explanation, record: EpisodeRecord) -> list[str]:
     ]
 
 
-def train_oracle(
+def train_oracle(  # noqa: PLR0913 - one parameter an option
     family: Annotated[list[str] | None, typer.Option(help="Only this family; repeat for more.")] = None,
     prior: Annotated[list[str] | None, typer.Option(help="Only overlap, urgency_shift or unknown.")] = None,
     out_dir: Annotated[Path | None, typer.Option("--out", help="Also fit anew, into this folder, and compare.")] = None,
     n_per_cell: Annotated[int, typer.Option(min=1, help="Fresh episodes a cell to check the values on.")] = 25,
     seed: Annotated[int, typer.Option(min=0, help="Seed of these episodes.")] = 0,
+    hide_cues: Annotated[bool, typer.Option("--hide-cues", help="Also play the same luck without any cue.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check the shipped fitted values by playing fresh episodes; with --out, fit them anew and check the new ones."""
@@ -139,7 +140,9 @@ def train_oracle(
     checks: list[Check] = []
     with count_bar(len(names), "checking") as progress:
         for done, (one, two) in enumerate(names, start=1):
-            checks += verify(one, two, n_per_cell=n_per_cell, seed=seed, values=fitted.get((one, two)))
+            for cues in (True, False) if hide_cues else (True,):
+                values = fitted.get((one, two))
+                checks += verify(one, two, n_per_cell=n_per_cell, seed=seed, values=values, show_cues=cues)
             progress(done, len(names))
     if as_json:
         from dataclasses import asdict
@@ -147,11 +150,12 @@ def train_oracle(
         out(json.dumps([asdict(check) for check in checks], allow_nan=False))
         return
     rows = [
-        (f"{c.family} {c.prior} {c.opener}", f"{c.utility_share:.4f} +- {c.utility_share_se:.4f}",
-         f"{c.surplus_efficiency:.4f} +- {c.surplus_efficiency_se:.4f}", number(c.residual), str(c.n))
+        (f"{c.family} {c.prior} {c.opener}{'' if c.has_cues else ' no cues'}",
+         f"{c.utility_share:.4f} +- {c.utility_share_se:.4f}", str(c.n),
+         f"{c.surplus_efficiency:.4f} +- {c.surplus_efficiency_se:.4f}", str(c.n_feasible), number(c.residual))
         for c in checks
     ]  # fmt: skip
-    headings = ("values", "U / E[zopa]", "SE+", "residual, % of R", "n")
+    headings = ("values", "U / E[zopa]", "n", "SE+", "n feasible", "residual, % of R")
     print_table(text_table("what the fitted values earn on fresh episodes, with standard errors", headings, rows))
 
 

@@ -289,6 +289,27 @@ class TestVerify:
         assert "is not a run folder" in err
 
 
+def test_the_command_has_one_blas_thread_before_numpy_loads_unless_told_otherwise():
+    source = """
+import builtins, os
+load, seen = builtins.__import__, []
+def watched(name, *rest, **options):
+    if name == "numpy" and not seen:
+        seen.append(os.environ.get("OPENBLAS_NUM_THREADS"))
+    return load(name, *rest, **options)
+builtins.__import__ = watched
+import experiments.cli
+print(*seen)
+"""
+    for given, expected in ((None, "1"), ("2", "2")):
+        environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+        environment |= {"OPENBLAS_NUM_THREADS": given} if given else {}
+        done = subprocess.run(
+            [sys.executable, "-c", source], cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.split() == [expected]
+
+
 class TestReport:
     def test_a_page_is_written_and_its_path_printed(self, terms, runs, tmp_path):
         code, out, err = terms("report", runs / "patient", runs / "random", "--title", "Ours <3", "--out", "page.html")

@@ -39,6 +39,22 @@ def merged(base, changes):
     return {**base, **{key: merged(base.get(key), value) for key, value in changes.items()}}
 
 
+def test_the_posterior_is_right_about_the_items_of_a_catalogue(rng, tmp_path):
+    items = ("name,category,reference_price,low_price,high_price", "Kettle,home,45,30,64", "Tray,home,20,12,31")
+    (tmp_path / "items.csv").write_text("\n".join([*items, "Fan,home,70,50,80"]))
+    suite = terms.catalog_suite(tmp_path / "items.csv", ["overlap", "no_deal"], ["candid"], 15, seed=3)
+    assert len({scenario.frame.low for scenario in suite}) == 3
+    found = calibrate(suite, Patient(), reference=Reference(grid=COARSE), rng=rng)
+    assert sum(misses(found)) < 3
+    with pytest.raises(ValueError, match="impossible under the agent's prior"):
+        calibrate(suite, Patient(), reference=Reference(without_the_item, grid=COARSE), rng=rng)
+
+
+def without_the_item(scenario):
+    """Return what an agent would believe that took the whole category's range for the item's."""
+    return Knowledge.of(["overlap", "no_deal"], [scenario.family], scenario.config)
+
+
 def by_hand(*transforms):
     rows = [Observed(place, 1, value, (0.05, 0.35, 0.6), place % 3) for place, value in enumerate(transforms)]
     return Calibration.of(rows)

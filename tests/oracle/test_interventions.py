@@ -171,11 +171,28 @@ def test_the_reference_may_be_told_less():
     assert 0.001 < posterior.feasible_prob(unsure) < 0.999
 
 
-def test_a_data_grounded_episode_is_refused_rather_than_given_a_wrong_prior():
-    grounded = replace(SUITE[0], product=Product("kettle", "kitchen", 50.0, 20.0, 80.0))
-    with pytest.raises(ValueError, match="is about product 'kettle'"):
-        run_condition([grounded], Patient(), "oracle_posterior", reference=COARSE)
-    assert run_condition([grounded], Patient(), "base", reference=COARSE)[0].played.rounds_played > 0
+@pytest.mark.parametrize("role", ["buyer", "seller"])
+def test_the_posterior_of_a_catalogue_item_knows_its_frame(role):
+    """Bounds 10 to 110, reservations between 30 and 70: a buyer's canonical frame is 20 to 60, a seller's 40 to 80."""
+    kettle = Product("kettle", "kitchen", 50.0, 30.0, 70.0)
+    scenario = next(each for each in SUITE if each.agent_role == role and each.regime == "overlap")
+    own, hidden = (
+        replace(each, reservation_price=30 + 0.4 * each.reservation_price)
+        for each in (scenario.agent_type, scenario.counterpart_type)
+    )
+    grounded = replace(
+        scenario, product=kettle, price_min=10.0, price_max=110.0, agent_type=own, counterpart_type=hidden
+    )
+    told = told_regime_and_family(grounded)
+    assert told.frame == pytest.approx((20.0, 40.0) if role == "buyer" else (40.0, 40.0))
+    small = posterior.start(told, posterior.seat_of(terms.Game(grounded).observe()), Grid(0.8, 5))
+    wide = posterior.start(
+        told_regime_and_family(scenario), posterior.seat_of(terms.Game(scenario).observe()), Grid(2.0, 5)
+    )
+    summary, expected = posterior.summary(small), posterior.summary(wide)
+    assert summary["r_mean"] == pytest.approx(30 + 0.4 * expected["r_mean"])
+    assert summary["kappa_mean"] == pytest.approx(expected["kappa_mean"])
+    assert run_condition([grounded], Patient(), "oracle_posterior", reference=COARSE)[0].played.rounds_played > 0
 
 
 def test_errors_of_the_agent_name_the_condition():

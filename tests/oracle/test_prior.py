@@ -70,6 +70,16 @@ def knowledge_config():
     return Knowledge.of().config
 
 
+def test_a_frame_outside_the_price_range_is_refused():
+    with pytest.raises(ValueError, match=r"frame=\(80.0, 40.0\); low and scale must lay it inside \[0, 100\]"):
+        Knowledge(knowledge_config(), frame=(80.0, 40.0))
+
+
+def test_surplus_efficiency_of_episodes_without_surplus_is_refused():
+    with pytest.raises(ValueError, match="objective='se' with regimes no_deal: surplus efficiency needs regimes"):
+        Knowledge(knowledge_config(), (Regime.NO_DEAL,), (Family.CANDID,), objective="se")
+
+
 def test_se_objective_weighs_each_type_by_one_over_zopa():
     plain = build_prior(Knowledge.of(["overlap"], ["candid"]), 60.0, COARSE)
     tilted = build_prior(
@@ -78,6 +88,10 @@ def test_se_objective_weighs_each_type_by_one_over_zopa():
     width = 60.0 - (plain.low + plain.high) / 2
     expected = 1 / width / np.sum(1 / width)
     assert tilted.weights.sum(axis=(1, 2)) == pytest.approx(expected, rel=1e-3)
+    # E[u/z] = E[1/z] E'[u] for any utility u of the type, here u = z^2 / 40
+    before, after = (prior.weights.sum(axis=(1, 2)) for prior in (plain, tilted))
+    gain = width**2 / 40
+    assert before @ (gain / width) == pytest.approx((before @ (1 / width)) * (after @ gain), rel=1e-3)
 
 
 def test_impossible_own_reservation_is_named():

@@ -14,6 +14,7 @@ from oracle.shipped import (
     STANDARD_PRIORS,
     read_values,
     retrain,
+    settings_for,
     standard_knowledge,
     standard_names,
     values_digest,
@@ -29,7 +30,8 @@ TINY = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step
 
 @pytest.mark.parametrize(("family", "prior"), standard_names())
 def test_every_standard_prior_has_a_sound_file(family, prior):
-    key = values_key(standard_knowledge(family, prior), shipped.SETTINGS)
+    knowledge = standard_knowledge(family, prior)
+    key = values_key(knowledge, settings_for(knowledge))
     file = resources.files("oracle") / "data" / f"{key[:16]}.npz"
     arrays = from_bytes(key, file.read_bytes())
     assert arrays is not None
@@ -38,7 +40,8 @@ def test_every_standard_prior_has_a_sound_file(family, prior):
 
 
 def test_no_stray_files():
-    expected = {values_key(standard_knowledge(*name), shipped.SETTINGS)[:16] for name in standard_names()}
+    knowns = [standard_knowledge(*name) for name in standard_names()]
+    expected = {values_key(knowledge, settings_for(knowledge))[:16] for knowledge in knowns}
     found = {each.name for each in (resources.files("oracle") / "data").iterdir() if each.name.endswith(".npz")}
     assert found == {f"{key}.npz" for key in expected}
 
@@ -64,6 +67,18 @@ def test_other_games_are_fitted_once_and_cached(tmp_path):
     assert (first.nets.w1 == second.nets.w1).all()
 
 
+def test_more_work_goes_where_it_pays():
+    thorough = standard_knowledge("taciturn", "overlap")
+    assert settings_for(thorough) is shipped.THOROUGH
+    for knowledge in (
+        standard_knowledge("taciturn", "unknown"),
+        standard_knowledge("candid", "overlap"),
+        replace(thorough, objective="se"),
+        replace(thorough, families=tuple(Family)),
+    ):
+        assert settings_for(knowledge) is shipped.SETTINGS
+
+
 def test_unknown_prior_is_named():
     with pytest.raises(ValueError, match="prior='overlapp', allowed are overlap, urgency_shift, unknown"):
         standard_knowledge("candid", "overlapp")
@@ -72,12 +87,12 @@ def test_unknown_prior_is_named():
 def test_retrained_file_is_the_one_that_would_be_shipped(tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "SETTINGS", TINY)
     lines = []
-    (path,) = retrain([("taciturn", "overlap")], tmp_path, lines.append)
-    key = values_key(standard_knowledge("taciturn", "overlap"), TINY)
+    (path,) = retrain([("strategic", "overlap")], tmp_path, lines.append)
+    key = values_key(standard_knowledge("strategic", "overlap"), TINY)
     assert path.name == f"{key[:16]}.npz"
     assert from_bytes(key, path.read_bytes()) is not None
-    assert lines[0].startswith("taciturn overlap: residual ")
-    values = read_values(path, "taciturn", "overlap")
+    assert lines[0].startswith("strategic overlap: residual ")
+    values = read_values(path, "strategic", "overlap")
     again = values_for(values.knowledge, folder=tmp_path, settings=TINY)
     assert values_digest(values) == values_digest(again)
     moved = replace(values, nets=values.nets._replace(b3=values.nets.b3 + 1e-9))

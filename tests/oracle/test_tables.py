@@ -53,6 +53,18 @@ def test_the_bounds_enclose_what_was_earned_with_two_standard_errors(rows):
     assert rows["regime", "no_deal", "width"].estimate is None
 
 
+def test_the_bounds_of_surplus_efficiency_by_hand(rows):
+    feasible = [scenario for scenario in SUITE if scenario.regime == "overlap"]
+    zopa = np.array([scenario.zopa for scenario in feasible])
+    earned = np.array([record.utility for record in run_reference(feasible, COARSE)]) / zopa
+    most = clairvoyant_values(feasible) / zopa
+    lower, upper = (rows["regime", "overlap", name] for name in ("se_lower", "se_upper"))
+    assert lower.estimate == pytest.approx(earned.mean() - 2 * earned.std(ddof=1) / np.sqrt(len(zopa)))
+    assert upper.estimate == pytest.approx(min(1, most.mean() + 2 * most.std(ddof=1) / np.sqrt(len(zopa))))
+    assert lower.n == len(feasible)
+    assert rows["regime", "no_deal", "se_upper"].estimate is None
+
+
 def test_progress_counts_two_steps_an_episode():
     seen = []
     suite_values(SUITE[:3], reference=COARSE, progress=lambda done, total: seen.append((done, total)))

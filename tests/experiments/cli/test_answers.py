@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from experiments.cli import answers, telling
+from experiments.cli import answers, fitting, telling
 from experiments.runs.folder import PARQUET, SUMMARY, load_run
 from experiments.runs.runner import run_suite
 from oracle import shipped
@@ -15,6 +15,7 @@ from oracle.cache import to_bytes
 from oracle.fitted import TrainingSettings
 from oracle.interventions import Reference
 from oracle.prior import Grid, Knowledge
+from terms import catalog_suite
 from terms.agents import build_scripted
 from tests.experiments.folders import REPOSITORY, TINY
 
@@ -33,7 +34,7 @@ class Answer(NamedTuple):
 def rule_of_thumb(monkeypatch):
     """Let the rule of thumb be the reference: what is under test is the command, and fitted values take minutes."""
     for module in (answers, telling):
-        monkeypatch.setattr(module, "prepared_reference", lambda scenarios: COARSE)
+        monkeypatch.setattr(module, "prepared_reference", lambda scenarios, objective="utility": COARSE)
 
 
 @pytest.fixture
@@ -47,6 +48,8 @@ def test_a_suite_is_worth_what_lies_between_its_bounds(ask):
     rows = {(row["label"], row["quantity"]): row for row in json.loads(result.stdout)["rows"]}
     lower, upper = (rows["all", name]["estimate"] for name in ("lower", "upper"))
     assert lower < rows["all", "oracle_share"]["estimate"] < upper <= 1
+    assert rows["all", "se_lower"]["estimate"] < rows["all", "oracle_se_plus"]["estimate"]
+    assert rows["all", "oracle_se_plus"]["estimate"] < rows["all", "se_upper"]["estimate"] <= 1
     assert rows["all", "width"]["estimate"] == pytest.approx(upper - lower)
     shown = ask("oracle", *SMALL).stdout
     assert "family candid" in shown
@@ -114,12 +117,16 @@ def test_only_values_that_exist_are_trained(ask):
 
 def test_values_fitted_anew_are_the_ones_that_are_checked(ask, tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "SETTINGS", QUICK)
-    args = ("--family", "taciturn", "--prior", "overlap", "--out", tmp_path, "--n-per-cell", "1", "--json")
-    checks = json.loads(ask("train-oracle", *args).stdout)
+    args = ("--family", "strategic", "--prior", "overlap", "--out", tmp_path, "--n-per-cell", "1")
+    checks = json.loads(ask("train-oracle", *args, "--hide-cues", "--json").stdout)
     (file,) = tmp_path.glob("*.npz")
-    fitted = shipped.read_values(file, "taciturn", "overlap")
+    fitted = shipped.read_values(file, "strategic", "overlap")
     assert {check["residual"] for check in checks} == {float(np.nanmax(fitted.rmse))}
-    assert [check["n"] for check in checks] == [2, 2]
+    assert [(check["n"], check["n_feasible"]) for check in checks] == [(2, 2)] * 4
+    earned = [(check["has_cues"], check["utility_share"]) for check in checks]
+    assert [has_cues for has_cues, _ in earned] == [True, True, False, False]
+    assert [share for _, share in earned[:2]] == [share for _, share in earned[2:]]  # its cues tell nothing
+    assert "strategic overlap agent_opens no cues" in " ".join(ask("train-oracle", *args, "--hide-cues").stdout.split())
 
 
 def test_a_run_of_the_honest_optimum_names_the_values_it_was_played_with(ask, tmp_path, monkeypatch):
@@ -132,6 +139,17 @@ def test_a_run_of_the_honest_optimum_names_the_values_it_was_played_with(ask, tm
     monkeypatch.setattr(shipped, "values_digest", lambda values: "f" * 64)
     other = ask(*args)
     assert (other.exit_code, "fitted_values.candid no_deal" in other.stderr) == (2, True)
+
+
+def test_on_a_catalogue_the_reference_is_the_rule_of_thumb(ask, tmp_path, capsys):
+    (tmp_path / "items.csv").write_text("name,reference_price,low_price,high_price\nKettle,45,30,64\nFan,70,50,80\n")
+    suite = ("--suite", f"catalog:{tmp_path / 'items.csv'}", *SMALL[2:])
+    scenarios = catalog_suite(tmp_path / "items.csv", ["overlap"], ["candid"], 1)
+    assert fitting.prepared_reference(scenarios) == Reference()
+    assert "the reference is the rule of thumb" in capsys.readouterr().err
+    assert json.loads(ask("decompose", "--agent", "patient", *suite, "--json").stdout)["rows"]
+    refused = ask("diagnose", "--agent", "bayes", *suite, "--out", tmp_path / "run")
+    assert (refused.exit_code, "for every item of the catalogue" in refused.stderr) == (2, True)
 
 
 class TestReferenceRun:
