@@ -261,8 +261,8 @@ def test_halving_the_lattice_changes_little():
         ).value()
         for step in (1, 25, 100)
     }  # fmt: skip
-    assert found[25] == pytest.approx(found[1], abs=3.0)
-    assert found[100] == pytest.approx(found[1], abs=12.0)
+    assert found[25] == pytest.approx(found[1], rel=0.002)
+    assert found[100] == pytest.approx(found[1], rel=0.01)
 
 
 @pytest.mark.parametrize(
