@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,10 +20,13 @@ from experiments.cli.show import estimate, note, out, print_table, progress_bar,
 from experiments.models.seat import ModelSeat
 from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
 from experiments.registry import ModelOptions, agent_settings, build_agent
+from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import Run
 from experiments.runs.journal import strict_dumps
 from experiments.runs.runner import run_suite
+from terms import Scenario
+from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
 
 if TYPE_CHECKING:
@@ -47,6 +51,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     family: options.Families = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
     api_key_env: options.KeyEnv = None,
@@ -66,13 +71,18 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
-        workers,
+        elsewhere=workers > 1 or scheduler is not None,
     )
     settings = agent_settings(agent, player)
     prepare_player(agent, spec.build())
-    with progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress:
-        folder = out_dir or default_folder(player, spec, settings)
-        run = run_suite(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
+    folder = out_dir or default_folder(player, spec, settings)
+    with (
+        cluster_executor(scheduler) as executor,
+        progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
+    ):
+        run = run_suite(
+            player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
+        )
     if not as_json:
         _print_money(run)
     show_run(run, as_json=as_json)
@@ -95,6 +105,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     seed: options.Seed = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
     api_key_env: options.KeyEnv = None,
@@ -125,14 +136,19 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
-        workers,
+        elsewhere=workers > 1 or scheduler is not None,
     )
     settings = agent_settings(agent, player)
     folder = out_dir or sessions_folder(player, spec, settings)
-    prepare_player(agent, _first_scenarios(spec))
+    prepare_player(agent, _every_kind(spec))
     total = sessions * periods * len(spec.arms)
-    with progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress:
-        run = run_sessions(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
+    with (
+        cluster_executor(scheduler) as executor,
+        progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress,
+    ):
+        run = run_sessions(
+            player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
+        )
     show_sessions(run, as_json=as_json, gap=split_sessions(run, player) if gap else None)
 
 
@@ -214,19 +230,21 @@ def sessions_folder(agent: AgentLike, spec: SessionsSpec, settings: Mapping[str,
     return Path("runs") / f"bankroll-{slug}-{spec.label}-{digest}"
 
 
-def _player(agent: str, asked: ModelOptions, workers: int) -> AgentLike:
+def _player(agent: str, asked: ModelOptions, *, elsewhere: bool) -> AgentLike:
     player = build_agent(agent, asked)
-    if isinstance(player, ModelSeat) and workers > 1:
+    if isinstance(player, ModelSeat) and elsewhere:
         raise ValueError(
             f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
         )
     return player
 
 
-def _first_scenarios(spec: SessionsSpec) -> list[Any]:
+def _every_kind(spec: SessionsSpec) -> list[Scenario]:
+    """Return a scenario of each regime and family that a chain may hold."""
     from commerce.economics import build_chain
 
-    return list(build_chain(0, spec.chain, spec.bankroll).scenarios)
+    first = build_chain(0, spec.chain, spec.bankroll).scenarios[0]
+    return [replace(first, regime=regime, family=each) for regime in DEFAULT_REGIMES for each in spec.chain.families]
 
 
 def _cents(field: str, text: str) -> int:

@@ -237,3 +237,39 @@ class TestOrder:
         assert "agent='patient' twice in bankroll" in terms("order", *folders, "b-patient")[2]
         terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
         assert "was played without money" in terms("order", "plain")[2]
+
+
+class TestCompare:
+    def test_sessions_are_paired_on_the_same_chains(self, terms):
+        for agent in ("patient", "fixed-0.01", "conceder"):
+            terms("bankroll", "--agent", agent, "--sessions", 8, "--periods", 20, "--out", agent)
+        code, printed, err = terms("compare", "patient", "fixed-0.01", "conceder", "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert (found["metric"], found["groups"][0][0]) == ("terminal_balance", "patient")
+        assert found["groups"][-1] == ["fixed-0.01"]
+        assert {d["n"] for d in found["differences"]} == {8}
+        code, printed, _ = terms("compare", "patient", "fixed-0.01", "--metric", "max_drawdown")
+        assert code == 0
+        assert "max_drawdown on pool-merchant-0-8x20" in printed
+
+    def test_what_cannot_be_compared_is_named(self, terms):
+        terms("bankroll", "--agent", "patient", *SHORT, "--out", "a")
+        terms("bankroll", "--agent", "conceder", *SHORT, "--seed", 3, "--out", "b")
+        terms("bankroll", "--agent", "conceder", *SHORT, "--initial-cash", 50, "--out", "c")
+        for other in ("b", "c"):
+            assert "runs are on different chains" in terms("compare", "a", other)[2]
+        assert "agent='patient' twice" in terms("compare", "a", "a")[2]
+        assert (
+            "metric='se_plus', allowed for sessions are terminal_balance"
+            in terms("compare", "a", "b", "--metric", "se_plus")[2]
+        )
+
+    def test_profits_of_commerce_runs(self, terms):
+        for agent in ("patient", "fixed-0.01"):
+            terms("commerce", "--agent", agent, "--out", agent)
+        code, printed, err = terms("compare", "patient", "fixed-0.01", "--metric", "profit", "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert found["groups"] == [["patient"], ["fixed-0.01"]]
+        assert found["differences"][0]["n"] == 144
