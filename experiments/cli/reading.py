@@ -113,6 +113,11 @@ def report(
             raise ValueError("a report on years takes folders of years alone, no --decomposition and no --explain")
         _report_years(runs, out_file, title or "How these merchants trade")
         return
+    if any(map(is_sessions, runs)):
+        if not all(map(is_sessions, runs)) or decomposition or explain:
+            raise ValueError("a report on sessions takes folders of sessions alone, no --decomposition, no --explain")
+        _report_sessions(runs, out_file, title or "How these agents keep their money")
+        return
     loaded = [load_run(folder) for folder in runs]
     _note_gaps(loaded)
     reviews = _reviews(loaded, explain) if explain else None
@@ -125,6 +130,13 @@ def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:
     from experiments.report.years import report_years
 
     out(f"report: {report_years(folders, out_file, title=title).resolve()}")
+
+
+def _report_sessions(folders: Sequence[Path], out_file: Path, title: str) -> None:
+    from experiments.report.bankroll import report_sessions
+    from experiments.sessions.folder import load_sessions
+
+    out(f"report: {report_sessions([load_sessions(folder) for folder in folders], out_file, title=title).resolve()}")
 
 
 def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:

@@ -9,14 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import terms
+from experiments.money.metrics import MONEY_METRIC_BY_NAME
 from experiments.report.model import ENDINGS, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.page import asset, content_policy, environment
-from experiments.report.panels import PARTS, belief_panels, concession_panels, family_panels, waterfall_panels
+from experiments.report.panels import (
+    PARTS,
+    belief_panels,
+    concession_panels,
+    family_panels,
+    profit_panel,
+    regret_panels,
+    waterfall_panels,
+)
 from experiments.report.sections import (
     BINS,
     FAMILIES,
     LEADERBOARD,
     PENALTIES,
+    PROFITS,
     REPLIES,
     TERMINATIONS,
     RunView,
@@ -108,6 +118,8 @@ def _vocabulary() -> dict[str, Any]:
         "penalties": PENALTIES,
         "reply_names": REPLIES,
         "thresholds": fingerprints,
+        "profits": PROFITS,
+        "money_metrics": MONEY_METRIC_BY_NAME,
     }
 
 
@@ -137,8 +149,10 @@ def _figures(suites: Sequence[SuiteView], waterfalls: Sequence[Waterfall]) -> tu
     from experiments.report.figures import SvgSheet
 
     sheet = SvgSheet()
-    figures: dict[str, dict[str, str]] = {"families": {}, "concession": {}, "belief": {}}
+    figures: dict[str, dict[str, str]] = {"families": {}, "concession": {}, "belief": {}, "profit": {}, "regret": {}}
     for suite in suites:
+        figures["profit"][suite.key] = profit_panel(suite.earners, sheet)
+        figures["regret"] |= regret_panels(suite.earners, sheet)
         figures["families"] |= family_panels(suite.views, sheet)
         figures["concession"] |= concession_panels(suite.views, sheet)
         figures["belief"] |= belief_panels(suite.views, sheet)

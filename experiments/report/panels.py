@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from experiments.report.charts import Colors, plot_curves, plot_intervals
+from experiments.report.charts import Colors, plot_curves, plot_intervals, plot_profits
 from experiments.report.figures import PALETTE, Margins, SvgSheet
 from experiments.report.model import Waterfall
 from experiments.report.sections import FAMILIES, RunView
@@ -14,6 +14,8 @@ from terms.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from oracle.plotting import Colors as StepColors
 
 COLORS = Colors(**{role: PALETTE[role] for role in ("accent", "ghost", "grid", "muted")})
 LARGEST = 1.5
@@ -67,12 +69,59 @@ def belief_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
     return _curve_panels(stating, sheet, curves, y_label="BE type", title="Belief error")
 
 
+def profit_panel(views: Sequence[RunView], sheet: SvgSheet) -> str:
+    """Draw what each run earned and left on the table, best first, on one scale; "" without a run for money."""
+    parts = {
+        view.run.agent: (view.run.money["overall"]["total_profit"], view.run.money["overall"]["total_money_left"])
+        for view in views
+        if view.run.money is not None
+    }
+    if not parts:
+        return ""
+    words = [f"{agent} earned {_dollars(earned)} and left {_dollars(left)}" for agent, (earned, left) in parts.items()]
+    height = 56 + 34 * len(parts)
+    return sheet.draw(
+        lambda ax: plot_profits(ax, parts, colors=COLORS),
+        size=(440, height),
+        margins=Margins(120, 38, 22, 8),
+        label=f"Profit and money left on the table: {'; '.join(words)}.",
+    )
+
+
+def regret_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the regret rate by lot size of each run for money; returns SVG by run key."""
+    earning = [view for view in views if view.run.money is not None]
+    rows = {view.key: list(view.regret_by_lot().values()) for view in earning}
+    labels = {view.key: list(view.regret_by_lot()) for view in earning}
+    limits = _limits([value for series in rows.values() for value in series], top=1.0)
+
+    def plot(view: RunView) -> Callable[[Axes], Axes]:
+        same = [series for key, series in rows.items() if key != view.key and labels[key] == labels[view.key]]
+        return lambda ax: plot_intervals(
+            ax, labels[view.key], rows[view.key], others=same, limits=limits, colors=COLORS
+        )
+
+    return {
+        view.key: sheet.draw(
+            plot(view),
+            size=_ROWS_SIZE,
+            margins=_ROWS_MARGINS,
+            label=_describe(f"Regret rate of {view.run.agent} by lot size", labels[view.key], rows[view.key]),
+        )
+        for view in earning
+        if rows[view.key]
+    }
+
+
+def _dollars(value: Estimate) -> str:
+    return "an undefined amount" if value.estimate is None else f"{value.estimate:,.0f} dollars"
+
+
 def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
     """Draw the steps from the utility as played to the reference's; returns SVG by slice label."""
-    from oracle.plotting import Colors as StepColors
     from oracle.plotting import plot_waterfall
 
-    colors = StepColors(PALETTE["muted"], PALETTE["accent"], PALETTE["ink"], PALETTE["ghost"], PALETTE["grid"])
+    colors = step_colors()
 
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
         return lambda ax: plot_waterfall(parts, ax, target=waterfall.reference, title="", colors=colors)
@@ -91,6 +140,13 @@ def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
         for label, parts in waterfall.slices.items()
         if any(value.estimate for value in parts.values())  # nothing earned and nothing lost is no picture
     }
+
+
+def step_colors() -> StepColors:
+    """Return the page's colours in the roles of a waterfall."""
+    from oracle.plotting import Colors as StepColors
+
+    return StepColors(PALETTE["muted"], PALETTE["accent"], PALETTE["ink"], PALETTE["ghost"], PALETTE["grid"])
 
 
 def _curve_panels(

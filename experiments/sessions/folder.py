@@ -21,6 +21,8 @@ from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
 from experiments.sessions.summary import summary_object
 
 LOG, PARQUET = "periods.jsonl", "periods.parquet"
+GAP = "gap.json"
+"""What ``terms bankroll --gap`` found; no part of the results, as it needs the agent."""
 Key = tuple[Arm, int]
 
 
