@@ -48,8 +48,11 @@ class SessionsRun:
 
 
 def is_sessions(folder: Path) -> bool:
-    """Whether ``folder`` holds bankroll sessions."""
-    rows = read_journal(folder / HEADER).rows
+    """Whether ``folder`` holds bankroll sessions; a header that cannot be read says nothing."""
+    try:
+        rows = read_journal(folder / HEADER).rows
+    except ValueError:
+        return False
     return bool(rows) and rows[0].get("mode") == "bankroll"
 
 
