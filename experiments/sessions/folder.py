@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
+from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord, is_ruin
 from commerce.economics import build_chain
 from experiments.runs.files import write_atomically
 from experiments.runs.folder import HEADER, SUMMARY, RunError, read_header_as
@@ -93,7 +93,7 @@ def session_record(number: int, periods: Sequence[PeriodRecord], spec: SessionsS
     rules, end = spec.bankroll, SessionEnd.OPEN
     if periods and periods[-1].is_lost:
         end = SessionEnd.LOST
-    elif periods and periods[-1].cash_cents < rules.ruin_cents:
+    elif periods and is_ruin(periods[-1].cash_cents, rules):
         end = SessionEnd.RUINED
     elif len(periods) == rules.horizon:
         end = SessionEnd.FINISHED

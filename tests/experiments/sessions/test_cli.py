@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from experiments.fault_server import FaultServer
+from commerce.bankroll import SessionEnd
+from experiments.fault_server import FaultPlan, FaultServer
 from experiments.models import pacing
 from experiments.models.calls import read_calls
 from experiments.models.client import ChatClient
@@ -195,12 +196,26 @@ class TestModels:
         assert len(calls) == len(server.ledger)
 
     def test_a_provider_that_is_down_loses_sessions_and_ruins_none(self, bankroll):
-        code, printed, err = bankroll("run", "--json", model="bot/fault:status_503")
+        code, printed, err = bankroll("run", "--json", model="bot/fault:server_error_503")
         assert code == 3
         assert "2 of 2 sessions were lost to the provider and excluded" in err
         found = json.loads(printed)
         assert found["sessions"] == {"finished": 0, "ruined": 0, "lost": 2, "open": 0}
         assert found["metrics"]["terminal_balance"]["n"] == 0
+
+    def test_a_server_that_misbehaves_costs_periods_and_never_the_run(self, terms):
+        """Faults at random: what is lost is excluded and taken up again until nothing is missing."""
+        plan = FaultPlan({"server_error_503": 0.6, "empty": 0.1, "fenced": 0.1}, seed=3)
+        with FaultServer(plan) as server:
+            args = ("bankroll", "--agent", "openai:bot", "--base-url", server.url, *SHORT, "--out", "run")
+            for _ in range(12):
+                code, _, err = terms(*args)
+                assert code in (0, 3), err
+                assert terms("verify", "run")[0] == 0
+                ends = {session.end for session in load_sessions("run").sessions}
+                if SessionEnd.LOST not in ends:
+                    break
+        assert ends <= {SessionEnd.FINISHED, SessionEnd.RUINED}
 
     def test_it_is_told_the_ledger_once_and_the_rules_always(self, bankroll, sent):
         bankroll("run", "--supplier-mode", "persistent", "--concurrency", "1")
