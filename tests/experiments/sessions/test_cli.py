@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from commerce.bankroll import SessionEnd
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.models import pacing
 from experiments.models.calls import read_calls
