@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from experiments.fault_server import FaultServer
+from experiments.fault_server import FaultPlan, FaultServer
 from experiments.models import pacing
 from experiments.models.calls import read_calls
 from experiments.models.client import ChatClient
@@ -195,12 +195,26 @@ class TestModels:
         assert len(calls) == len(server.ledger)
 
     def test_a_provider_that_is_down_loses_sessions_and_ruins_none(self, bankroll):
-        code, printed, err = bankroll("run", "--json", model="bot/fault:status_503")
+        code, printed, err = bankroll("run", "--json", model="bot/fault:server_error_503")
         assert code == 3
         assert "2 of 2 sessions were lost to the provider and excluded" in err
         found = json.loads(printed)
         assert found["sessions"] == {"finished": 0, "ruined": 0, "lost": 2, "open": 0}
         assert found["metrics"]["terminal_balance"]["n"] == 0
+
+    def test_an_outage_costs_sessions_and_the_same_command_gets_them_back(self, terms):
+        """Some replies are empty or fenced all along; an outage in the middle loses what is being played."""
+        with FaultServer(FaultPlan({"empty": 0.1, "fenced": 0.1}, seed=3)) as server:
+            args = ("bankroll", "--agent", "openai:bot", "--base-url", server.url, *SHORT, "--concurrency", 1)
+            assert terms(*args, "--out", "calm")[0] == 0
+            server.script(["ok"] * 10 + ["server_error_503"] * 6)
+            code, _, err = terms(*args, "--out", "run")
+            assert (code, "1 of 2 sessions were lost" in err) == (0, True), err
+            assert sorted(session.end for session in load_sessions("run").sessions) == ["finished", "lost"]
+            assert terms("verify", "run")[0] == 0
+            assert terms(*args, "--out", "run")[0] == 0
+        assert load_sessions("run").sessions == load_sessions("calm").sessions
+        assert terms("verify", "run")[0] == 0
 
     def test_it_is_told_the_ledger_once_and_the_rules_always(self, bankroll, sent):
         bankroll("run", "--supplier-mode", "persistent", "--concurrency", "1")

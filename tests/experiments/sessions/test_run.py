@@ -339,3 +339,9 @@ def test_the_digest_knows_the_chain_and_the_money():
         {"bankroll": SMALL.bankroll.model_copy(update={"pool_size": 4})},
     ]
     assert len({base, *(SMALL.model_copy(update=change).digest() for change in changed)}) == 4
+
+
+def test_a_damaged_header_is_a_finding_and_not_a_crash(calm, tmp_path):
+    (tmp_path / HEADER).write_bytes((calm / HEADER).read_bytes()[:-20] + b"\n")
+    assert not is_sessions(tmp_path)
+    assert verify_sessions(tmp_path)
