@@ -16,9 +16,9 @@ from oracle.kernels.clairvoyant import noise_weights, rank
 from oracle.known_type import (
     Problem,
     Resolution,
-    opening_weights,
     offer_action_values,
     offer_grid,
+    opening_weights,
     price_grid,
     problem_of,
     situation_values,
