@@ -14,7 +14,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
-from experiments.cli.playing import NOTHING_SCORED, default_folder, show_run
+from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, show_run
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.models.seat import ModelSeat
 from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
@@ -24,7 +24,7 @@ from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import Run
 from experiments.runs.journal import strict_dumps
 from experiments.runs.runner import run_suite
-from terms import Scenario
+from terms import GameConfig, Scenario
 from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
 
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 Source = Annotated[str, typer.Option(help="synthetic, or a catalogue: CSV or JSON file, or a folder of them.")]
 View = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
+MoneyConfig = Annotated[
+    Path | None, typer.Option("--config", help="JSON file with settings to change; what it says goes before options.")
+]
 Mode = Annotated[
     Literal["iid", "pool", "persistent"],
     typer.Option("--supplier-mode", help="Somebody new each period, one of a pool, or always the same."),
@@ -48,6 +51,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     seed: options.Seed = None,
     regime: options.Regimes = None,
     family: options.Families = None,
+    config: MoneyConfig = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
     scheduler: options.Scheduler = None,
@@ -61,26 +65,34 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     cache: options.Cache = None,
 ) -> None:
     """Play negotiations in money and print profits, walk-aways, regret and what was left on the table."""
-    from commerce.economics import EconomicsConfig
+    from experiments.money.settings import CommerceSettings
 
+    settings = read_settings(config, CommerceSettings())
     suite = "fresh" if source == "synthetic" else f"catalog:{source}"
     spec = SuiteSpec.parse(
-        suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, economics=EconomicsConfig()
+        suite,
+        n_per_cell=n_per_cell,
+        seed=seed,
+        regimes=regime,
+        families=family,
+        game=settings.game,
+        economics=settings.economics,
     )
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
+        spec.game,
         elsewhere=workers > 1 or scheduler is not None,
     )
-    settings = agent_settings(agent, player)
+    about = agent_settings(agent, player)
     prepare_player(agent, spec.build())
-    folder = out_dir or default_folder(player, spec, settings)
+    folder = out_dir or default_folder(player, spec, about)
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
     ):
         run = run_suite(
-            player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
+            player, spec, folder, workers=workers, executor=executor, agent_settings=about, progress=progress
         )
     if not as_json:
         _print_money(run)
@@ -99,6 +111,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         bool, typer.Option("--memory-premium", help="Also replay every session without memory: what memory earns.")
     ] = False,
     seed: options.Seed = None,
+    config: MoneyConfig = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
     scheduler: options.Scheduler = None,
@@ -124,20 +137,22 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         pool_size=pool_size,
         initial_cents=_cents("initial_cash", initial_cash),
     )
-    spec = SessionsSpec(
+    asked = SessionsSpec(
         chain=ChainConfig(seed=seed or 0, perspective=Perspective(perspective)),
         bankroll=rules,
         with_memoryless=memory_premium,
     )
+    spec = read_settings(config, asked)
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
+        spec.chain.game,
         elsewhere=workers > 1 or scheduler is not None,
     )
     settings = agent_settings(agent, player)
     folder = out_dir or sessions_folder(player, spec, settings)
     prepare_player(agent, _every_kind(spec))
-    total = sessions * periods * len(spec.arms)
+    total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress,
@@ -224,8 +239,8 @@ def sessions_folder(agent: AgentLike, spec: SessionsSpec, settings: Mapping[str,
     return Path("runs") / f"bankroll-{slug}-{spec.label}-{digest}"
 
 
-def _player(agent: str, asked: ModelOptions, *, elsewhere: bool) -> AgentLike:
-    player = build_agent(agent, asked)
+def _player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> AgentLike:
+    player = build_agent(agent, asked, game)
     if isinstance(player, ModelSeat) and elsewhere:
         raise ValueError(
             f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"

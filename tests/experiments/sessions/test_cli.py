@@ -287,3 +287,28 @@ class TestCompare:
         found = json.loads(printed)
         assert found["groups"] == [["patient"], ["fixed-0.01"]]
         assert found["differences"][0]["n"] == 144
+
+
+class TestConfig:
+    def test_costs_and_laws_can_be_changed(self, terms, tmp_path):
+        changes = {"bankroll": {"period_cost_cents": 0, "round_cost_cents": 0}, "chain": {"families": ["candid"]}}
+        (tmp_path / "free.json").write_text(json.dumps(changes))
+        code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "free.json", "--out", "run")
+        assert code == 0, err
+        run = load_sessions("run")
+        assert run.header.spec.bankroll.horizon == 4, "what the file leaves out is as the options say"
+        assert {period.cost_cents for session in run.sessions for period in session.periods} == {0}
+        assert terms("verify", "run")[0] == 0
+
+    def test_margins_of_single_negotiations_can_be_changed(self, terms, tmp_path):
+        (tmp_path / "thin.json").write_text('{"economics": {"margin_share": 0.0}, "game": {"horizon": 6}}')
+        code, _, err = terms("commerce", "--agent", "patient", *TWO, "--config", "thin.json", "--out", "run")
+        assert code == 0, err
+        suite = load_run("run").header.suite
+        assert (suite.economics.margin_share, suite.game.horizon) == (0.0, 6)
+
+    def test_a_wrong_setting_is_named(self, terms, tmp_path):
+        (tmp_path / "bad.json").write_text('{"bankroll": {"horizn": 3}}')
+        code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "bad.json")
+        assert code == 2
+        assert "bankroll.horizn" in err
