@@ -102,10 +102,12 @@ def commerce(  # noqa: PLR0913 - one parameter an option
 def bankroll(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     supplier_mode: Mode = "pool",
-    sessions: Annotated[int, typer.Option(min=1, help="Independent sessions, each with suppliers of its own.")] = 4,
-    periods: Annotated[int, typer.Option(min=1, help="Periods of a session.")] = 50,
+    sessions: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Independent sessions, each with suppliers of its own.")
+    ] = 4,
+    periods: Annotated[int, typer.Option(min=1, max=10_000, help="Periods of a session.")] = 50,
     perspective: View = "merchant",
-    pool_size: Annotated[int, typer.Option(min=1, help="Suppliers of a pool.")] = 5,
+    pool_size: Annotated[int, typer.Option(min=1, max=10_000, help="Suppliers of a pool.")] = 5,
     initial_cash: Annotated[str, typer.Option(help="Dollars a session starts with.")] = "100",
     memory_premium: Annotated[
         bool, typer.Option("--memory-premium", help="Also replay every session without memory: what memory earns.")
@@ -259,7 +261,7 @@ def _every_kind(spec: SessionsSpec) -> list[Scenario]:
 def _cents(field: str, text: str) -> int:
     from experiments.registry import microusd
 
-    amount = microusd(text)
+    amount = microusd(text, field)
     if amount % 10_000:
         raise ValueError(f"{field}={text!r}; whole cents are needed")
     return amount // 10_000

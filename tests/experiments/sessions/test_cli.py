@@ -12,7 +12,7 @@ from experiments.models.calls import read_calls
 from experiments.models.client import ChatClient
 from experiments.models.seat import CALLS
 from experiments.money.metrics import MONEY_METRICS
-from experiments.runs.folder import SUMMARY, load_run, run_money
+from experiments.runs.folder import SUMMARY, RunError, load_run, run_money
 from experiments.sessions.folder import load_sessions
 from terms.metrics import METRICS
 
@@ -136,6 +136,8 @@ class TestBankroll:
             (("--agent", "patient", "--supplier-mode", "crowd"), "--supplier-mode"),
             (("--agent", "patient", "--sessions", 0), "--sessions"),
             (("--agent", "patient", "--initial-cash", "1.005"), "initial_cash='1.005'; whole cents"),
+            (("--agent", "patient", "--initial-cash", "-5"), "initial_cash='-5'; it must be at least 0"),
+            (("--agent", "patient", "--initial-cash", "much"), "initial_cash='much' is not an amount"),
             (("--agent", "openai:bot", "--base-url", "http://127.0.0.1:1/v1", "--workers", 2), "--concurrency"),
         ],
     )
@@ -312,3 +314,12 @@ class TestConfig:
         code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "bad.json")
         assert code == 2
         assert "bankroll.horizn" in err
+
+
+def test_a_folder_of_the_other_mode_is_named(terms):
+    terms("bankroll", "--agent", "patient", *SHORT, "--out", "sessions")
+    terms("commerce", "--agent", "patient", *TWO, "--out", "episodes")
+    with pytest.raises(RunError, match="sessions holds a run of mode 'bankroll', needed is 'episodes'"):
+        load_run("sessions")
+    code, _, err = terms("compare", "sessions", "episodes")
+    assert (code, "episodes holds a run of mode 'episodes', needed is 'bankroll'" in err) == (2, True)
