@@ -224,6 +224,7 @@ class TestModels:
         last = [messages for messages in sent if '"period": 4' in messages[-1]["content"]]
         opening, later = last[0][-1]["content"], last[-1][-1]["content"]
         assert "period 3 with supplier 1" in opening
+        assert opening.count("you believed r_hat ") == 3, "its own stated beliefs are carried over"
         assert "period 3" not in later
         assert '"cash"' in later
 
