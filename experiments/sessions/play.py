@@ -135,7 +135,5 @@ class Table:
         supplier = self._chain.who[period.period - 1]
         self._periods.append(period)
         self._ledger.append(ledger_line(period, supplier if names_supplier(self.job.spec.bankroll) else None))
-        prices = [turn.counterpart_price for turn in record.turns]
-        line = meeting_line(period, record.agent_type.reservation_price, prices)
-        self._met.setdefault(supplier.number, []).append(line)
+        self._met.setdefault(supplier.number, []).append(meeting_line(period, record))
         self._meetings.setdefault(supplier.number, []).append(meeting_of(record))

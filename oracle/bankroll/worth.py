@@ -98,7 +98,7 @@ def session_worth(
     if not 2 <= num_groups <= n:
         raise ValueError(f"num_groups={num_groups}; allowed are 2 to the number of sampled suppliers, {n}")
     aware, neutral, memoryless = policies = _policies(outcomes, rules, step_cents)
-    coarse = 2 * step_cents if (rules.initial_cents - rules.ruin_cents) % (2 * step_cents) == 0 else step_cents
+    coarse = 2 * step_cents  # enough for a spread
     rows = []
     for group in range(num_groups):
         part = outcomes.take(np.flatnonzero(np.arange(n) % num_groups != group))

@@ -12,7 +12,7 @@ from experiments.models.calls import read_calls
 from experiments.models.client import ChatClient
 from experiments.models.seat import CALLS
 from experiments.money.metrics import MONEY_METRICS
-from experiments.runs.folder import SUMMARY, load_run, run_money
+from experiments.runs.folder import SUMMARY, RunError, load_run, run_money
 from experiments.sessions.folder import load_sessions
 from terms.metrics import METRICS
 
@@ -136,6 +136,8 @@ class TestBankroll:
             (("--agent", "patient", "--supplier-mode", "crowd"), "--supplier-mode"),
             (("--agent", "patient", "--sessions", 0), "--sessions"),
             (("--agent", "patient", "--initial-cash", "1.005"), "initial_cash='1.005'; whole cents"),
+            (("--agent", "patient", "--initial-cash", "-5"), "initial_cash='-5'; it must be at least 0"),
+            (("--agent", "patient", "--initial-cash", "much"), "initial_cash='much' is not an amount"),
             (("--agent", "openai:bot", "--base-url", "http://127.0.0.1:1/v1", "--workers", 2), "--concurrency"),
         ],
     )
@@ -222,6 +224,7 @@ class TestModels:
         last = [messages for messages in sent if '"period": 4' in messages[-1]["content"]]
         opening, later = last[0][-1]["content"], last[-1][-1]["content"]
         assert "period 3 with supplier 1" in opening
+        assert opening.count("you believed r_hat ") == 3, "its own stated beliefs are carried over"
         assert "period 3" not in later
         assert '"cash"' in later
 
@@ -287,3 +290,37 @@ class TestCompare:
         found = json.loads(printed)
         assert found["groups"] == [["patient"], ["fixed-0.01"]]
         assert found["differences"][0]["n"] == 144
+
+
+class TestConfig:
+    def test_costs_and_laws_can_be_changed(self, terms, tmp_path):
+        changes = {"bankroll": {"period_cost_cents": 0, "round_cost_cents": 0}, "chain": {"families": ["candid"]}}
+        (tmp_path / "free.json").write_text(json.dumps(changes))
+        code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "free.json", "--out", "run")
+        assert code == 0, err
+        run = load_sessions("run")
+        assert run.header.spec.bankroll.horizon == 4, "what the file leaves out is as the options say"
+        assert {period.cost_cents for session in run.sessions for period in session.periods} == {0}
+        assert terms("verify", "run")[0] == 0
+
+    def test_margins_of_single_negotiations_can_be_changed(self, terms, tmp_path):
+        (tmp_path / "thin.json").write_text('{"economics": {"margin_share": 0.0}, "game": {"horizon": 6}}')
+        code, _, err = terms("commerce", "--agent", "patient", *TWO, "--config", "thin.json", "--out", "run")
+        assert code == 0, err
+        suite = load_run("run").header.suite
+        assert (suite.economics.margin_share, suite.game.horizon) == (0.0, 6)
+
+    def test_a_wrong_setting_is_named(self, terms, tmp_path):
+        (tmp_path / "bad.json").write_text('{"bankroll": {"horizn": 3}}')
+        code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "bad.json")
+        assert code == 2
+        assert "bankroll.horizn" in err
+
+
+def test_a_folder_of_the_other_mode_is_named(terms):
+    terms("bankroll", "--agent", "patient", *SHORT, "--out", "sessions")
+    terms("commerce", "--agent", "patient", *TWO, "--out", "episodes")
+    with pytest.raises(RunError, match="sessions holds a run of mode 'bankroll', needed is 'episodes'"):
+        load_run("sessions")
+    code, _, err = terms("compare", "sessions", "episodes")
+    assert (code, "episodes holds a run of mode 'episodes', needed is 'bankroll'" in err) == (2, True)
