@@ -43,10 +43,11 @@ check: $(READY)
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
 	touch $@
 
-bench: .venv-bench/.ready
+bench: $(READY) .venv-bench/.ready
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.oracle
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.solvers
+	$(BIN)/python -m tests.bench.sessions
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

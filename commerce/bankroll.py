@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from commerce.config import Frozen
 
@@ -41,12 +41,25 @@ class BankrollConfig(Frozen):
     supplier_mode: SupplierMode = Field(SupplierMode.POOL, description="published rows are pool mode")
     pool_size: int = Field(5, ge=1, le=10_000, description="suppliers of a pool; inferred")
 
+    @model_validator(mode="after")
+    def _solvent(self) -> Self:
+        if self.initial_cents < self.ruin_cents:
+            raise ValueError(
+                f"initial_cents={self.initial_cents} is below ruin_cents={self.ruin_cents}: ruined at once"
+            )
+        return self
+
 
 class Settled(NamedTuple):
     """Cash after a period, and whether it is ruin."""
 
     cash_cents: int
     ruined: bool
+
+
+def is_ruin(cash_cents: int, config: BankrollConfig) -> bool:
+    """Whether a session with this cash is over: strictly below the threshold."""
+    return cash_cents < config.ruin_cents
 
 
 def operating_cost_cents(rounds: int, config: BankrollConfig) -> int:
@@ -57,7 +70,7 @@ def operating_cost_cents(rounds: int, config: BankrollConfig) -> int:
 def settle(cash_cents: int, profit_cents: int, rounds: int, config: BankrollConfig) -> Settled:
     """Return the state after one period (eq. 10)."""
     cash = cash_cents + profit_cents - operating_cost_cents(rounds, config)
-    return Settled(cash, cash < config.ruin_cents)
+    return Settled(cash, is_ruin(cash, config))
 
 
 class SessionEnd(StrEnum):

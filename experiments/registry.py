@@ -128,8 +128,8 @@ def _voice_settings(spec: str, options: ModelOptions) -> ModelSettings | None:
     return voice
 
 
-def microusd(text: str) -> int:
-    """Return an amount of dollars in whole micro-dollars.
+def microusd(text: str, field: str = "budget_usd") -> int:
+    """Return an amount of dollars in whole micro-dollars; ``field`` is named where it is none.
 
     >>> microusd("1.50")
     1500000
@@ -137,9 +137,9 @@ def microusd(text: str) -> int:
     try:
         amount = Decimal(text) * 1_000_000
     except InvalidOperation as error:
-        raise ValueError(f"budget_usd={text!r} is not an amount of dollars such as 1.50") from error
+        raise ValueError(f"{field}={text!r} is not an amount of dollars such as 1.50") from error
     if not amount.is_finite() or amount < 0 or amount != int(amount):
-        raise ValueError(f"budget_usd={text!r}; it must be at least 0 with at most six decimals")
+        raise ValueError(f"{field}={text!r}; it must be at least 0 with at most six decimals")
     return int(amount)
 
 

@@ -13,9 +13,11 @@ from experiments.explaining import belief_facts, posterior_check, read_waterfall
 from experiments.models.calls import read_calls
 from experiments.models.costing import call_facts, cost_per_episode, reply_rates
 from experiments.models.seat import CALLS
+from experiments.money.metrics import money_object
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
-from experiments.runs.folder import Run
+from experiments.runs.folder import Run, run_money
 from experiments.stats import Difference, compare
+from terms.estimates import Estimate
 
 if TYPE_CHECKING:
     from oracle.belief_errors import Trace
@@ -100,7 +102,15 @@ def report_run(run: Run, label: str) -> ReportRun:
         },
         model=model,
         receipts=run.receipts,
+        money=None if header.suite.economics is None else money_slices(run),
     )
+
+
+def money_slices(run: Run) -> dict[str, dict[str, Estimate]]:
+    """Return every metric in money of a commerce run, overall and by lot size."""
+    found = money_object(run_money(run.header, run.records))
+    slices = {"overall": found["overall"], **found["lot_sizes"]}
+    return {label: {name: Estimate(**entry) for name, entry in part.items()} for label, part in slices.items()}
 
 
 def model_facts(run: Run) -> ModelFacts | None:

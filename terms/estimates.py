@@ -79,7 +79,7 @@ def estimate_share(successes: Floats, denominator: Floats, clusters: NDArray[np.
         return UNDEFINED
     hits, groups = successes[used], clusters[used]
     share = float(hits.sum()) / n
-    low, high = _wilson(share, n / _design_effect(hits, share, groups))
+    low, high = wilson(share, n / _design_effect(hits, share, groups))
     return Estimate(share, low, high, n)
 
 
@@ -110,7 +110,8 @@ def _design_effect(hits: Floats, share: float, clusters: NDArray[np.intp]) -> fl
     return max(1.0, variance / (share * (1 - share) / n))
 
 
-def _wilson(share: float, n: float) -> tuple[float, float]:
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share seen in ``n`` (perhaps effective) independent trials."""
     z = normal_quantile(0.5 + LEVEL / 2)
     scale = 1 + z**2 / n
     middle = (share + z**2 / (2 * n)) / scale

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from terms.records import EpisodeRecord
-from terms.types import Cue, Decision, Role, Termination, Turn
+from terms.types import Cue, Role, Termination, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,9 @@ class Meeting:
 
     @property
     def shown_limits(self) -> list[float]:
-        """Prices the counterpart named or accepted: its reservation is none of them or lies beyond."""
+        """Prices the counterpart named or traded at: each is its reservation or on the agent's side of it."""
         named = [turn.counterpart_price for turn in self.turns if turn.counterpart_price is not None]
         return named if self.price is None else [*named, self.price]
-
-    @property
-    def own_offers(self) -> list[float]:
-        """Prices the agent offered, in order."""
-        return [turn.price for turn in self.turns if turn.decision is Decision.OFFER and turn.price is not None]
 
 
 def meeting_of(record: EpisodeRecord) -> Meeting:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,16 +14,19 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
-from experiments.cli.playing import NOTHING_SCORED, default_folder, show_run
+from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, show_run
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.models.seat import ModelSeat
 from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
 from experiments.registry import ModelOptions, agent_settings, build_agent
+from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import Run
 from experiments.runs.journal import strict_dumps
 from experiments.runs.runner import run_suite
+from terms import GameConfig, Scenario
+from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
 
 if TYPE_CHECKING:
@@ -32,6 +36,9 @@ if TYPE_CHECKING:
 
 Source = Annotated[str, typer.Option(help="synthetic, or a catalogue: CSV or JSON file, or a folder of them.")]
 View = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
+MoneyConfig = Annotated[
+    Path | None, typer.Option("--config", help="JSON file with settings to change; what it says goes before options.")
+]
 Mode = Annotated[
     Literal["iid", "pool", "persistent"],
     typer.Option("--supplier-mode", help="Somebody new each period, one of a pool, or always the same."),
@@ -45,8 +52,10 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     seed: options.Seed = None,
     regime: options.Regimes = None,
     family: options.Families = None,
+    config: MoneyConfig = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
     api_key_env: options.KeyEnv = None,
@@ -57,22 +66,35 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     cache: options.Cache = None,
 ) -> None:
     """Play negotiations in money and print profits, walk-aways, regret and what was left on the table."""
-    from commerce.economics import EconomicsConfig
+    from experiments.money.settings import CommerceSettings
 
+    settings = read_settings(config, CommerceSettings())
     suite = "fresh" if source == "synthetic" else f"catalog:{source}"
     spec = SuiteSpec.parse(
-        suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, economics=EconomicsConfig()
+        suite,
+        n_per_cell=n_per_cell,
+        seed=seed,
+        regimes=regime,
+        families=family,
+        game=settings.game,
+        economics=settings.economics,
     )
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
-        workers,
+        spec.game,
+        elsewhere=workers > 1 or scheduler is not None,
     )
-    settings = agent_settings(agent, player)
+    about = agent_settings(agent, player)
     prepare_player(agent, spec.build())
-    with progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress:
-        folder = out_dir or default_folder(player, spec, settings)
-        run = run_suite(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
+    folder = out_dir or default_folder(player, spec, about)
+    with (
+        cluster_executor(scheduler) as executor,
+        progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
+    ):
+        run = run_suite(
+            player, spec, folder, workers=workers, executor=executor, agent_settings=about, progress=progress
+        )
     if not as_json:
         _print_money(run)
     show_run(run, as_json=as_json)
@@ -81,10 +103,12 @@ def commerce(  # noqa: PLR0913 - one parameter an option
 def bankroll(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     supplier_mode: Mode = "pool",
-    sessions: Annotated[int, typer.Option(min=1, help="Independent sessions, each with suppliers of its own.")] = 4,
-    periods: Annotated[int, typer.Option(min=1, help="Periods of a session.")] = 50,
+    sessions: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Independent sessions, each with suppliers of its own.")
+    ] = 4,
+    periods: Annotated[int, typer.Option(min=1, max=10_000, help="Periods of a session.")] = 50,
     perspective: View = "merchant",
-    pool_size: Annotated[int, typer.Option(min=1, help="Suppliers of a pool.")] = 5,
+    pool_size: Annotated[int, typer.Option(min=1, max=10_000, help="Suppliers of a pool.")] = 5,
     initial_cash: Annotated[str, typer.Option(help="Dollars a session starts with.")] = "100",
     memory_premium: Annotated[
         bool, typer.Option("--memory-premium", help="Also replay every session without memory: what memory earns.")
@@ -93,8 +117,10 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         bool, typer.Option("--gap", help="Also split the gap to the ruin-aware optimum; plays every session again.")
     ] = False,
     seed: options.Seed = None,
+    config: MoneyConfig = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
     api_key_env: options.KeyEnv = None,
@@ -117,22 +143,29 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         pool_size=pool_size,
         initial_cents=_cents("initial_cash", initial_cash),
     )
-    spec = SessionsSpec(
+    asked = SessionsSpec(
         chain=ChainConfig(seed=seed or 0, perspective=Perspective(perspective)),
         bankroll=rules,
         with_memoryless=memory_premium,
     )
+    spec = read_settings(config, asked)
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
-        workers,
+        spec.chain.game,
+        elsewhere=workers > 1 or scheduler is not None,
     )
     settings = agent_settings(agent, player)
     folder = out_dir or sessions_folder(player, spec, settings)
-    prepare_player(agent, _first_scenarios(spec))
-    total = sessions * periods * len(spec.arms)
-    with progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress:
-        run = run_sessions(player, spec, folder, workers=workers, agent_settings=settings, progress=progress)
+    prepare_player(agent, _every_kind(spec))
+    total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
+    with (
+        cluster_executor(scheduler) as executor,
+        progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress,
+    ):
+        run = run_sessions(
+            player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
+        )
     show_sessions(run, as_json=as_json, gap=split_sessions(run, player) if gap else None)
 
 
@@ -214,25 +247,27 @@ def sessions_folder(agent: AgentLike, spec: SessionsSpec, settings: Mapping[str,
     return Path("runs") / f"bankroll-{slug}-{spec.label}-{digest}"
 
 
-def _player(agent: str, asked: ModelOptions, workers: int) -> AgentLike:
-    player = build_agent(agent, asked)
-    if isinstance(player, ModelSeat) and workers > 1:
+def _player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> AgentLike:
+    player = build_agent(agent, asked, game)
+    if isinstance(player, ModelSeat) and elsewhere:
         raise ValueError(
             f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
         )
     return player
 
 
-def _first_scenarios(spec: SessionsSpec) -> list[Any]:
+def _every_kind(spec: SessionsSpec) -> list[Scenario]:
+    """Return a scenario of each regime and family that a chain may hold."""
     from commerce.economics import build_chain
 
-    return list(build_chain(0, spec.chain, spec.bankroll).scenarios)
+    first = build_chain(0, spec.chain, spec.bankroll).scenarios[0]
+    return [replace(first, regime=regime, family=each) for regime in DEFAULT_REGIMES for each in spec.chain.families]
 
 
 def _cents(field: str, text: str) -> int:
     from experiments.registry import microusd
 
-    amount = microusd(text)
+    amount = microusd(text, field)
     if amount % 10_000:
         raise ValueError(f"{field}={text!r}; whole cents are needed")
     return amount // 10_000

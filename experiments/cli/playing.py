@@ -7,10 +7,10 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
@@ -28,6 +28,7 @@ from terms.metrics import summarize
 from terms.suites import EPISODES_PER_CELL
 
 NOTHING_SCORED = 3
+Settings = TypeVar("Settings", bound=BaseModel)
 REFERENCE_AGENTS = ("bayes", "bayes-unsure", "clairvoyant")
 
 
@@ -133,13 +134,18 @@ def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any
 
 
 def read_game_config(path: Path | None) -> GameConfig:
-    """Read changed settings of the game, laid over the defaults at any depth; a wrong one raises and is named."""
+    """Read changed settings of the game; see :func:`read_settings`."""
+    return read_settings(path, GameConfig())
+
+
+def read_settings(path: Path | None, defaults: Settings) -> Settings:
+    """Read changed settings, laid over ``defaults`` at any depth; a wrong one raises and is named."""
     if path is None:
-        return GameConfig()
+        return defaults
     try:
         changes = strict_loads(path.read_text(encoding="utf-8"))
-        merged = _laid_over(GameConfig().model_dump(mode="json"), changes)
-        config = GameConfig.model_validate(merged)
+        merged = _laid_over(defaults.model_dump(mode="json"), changes)
+        config = type(defaults).model_validate(merged)
         coerced = differing_leaves(merged, config.model_dump(mode="json"))
         if coerced:  # a number given as text, for example: say so instead of guessing
             raise ValueError(f"a value has the wrong type: {'; '.join(coerced)}")

@@ -13,11 +13,12 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import count_bar, difference_rows, note, out, print_table
-from experiments.runs.folder import Run, load_run
+from experiments.runs.folder import Run, load_run, run_money
 from experiments.runs.verify import verify_run
 from experiments.sessions.folder import is_sessions
+from experiments.sessions.summary import PAIRED as PAIRED_IN_SESSIONS
 from experiments.sessions.verify import verify_sessions
-from experiments.stats import PAIRED, Comparison, separation_table
+from experiments.stats import PAIRED, Comparison, compare_values, separation_table
 from experiments.stats import compare as compare_runs
 from experiments.validity import invalidity
 from experiments.years.run import is_year
@@ -29,20 +30,28 @@ if TYPE_CHECKING:
     from oracle.belief_errors import Trace
 
 BOOTSTRAP_SEED = 0
+_METRIC_HELP = f"Episodes: {', '.join(PAIRED)}; commerce runs also profit; sessions: {', '.join(PAIRED_IN_SESSIONS)}."
 _COLUMNS = ("pair", "difference [95 %]", "p (Holm)", "verdict", "n", "n needed")
 
 
 def compare(
     runs: options.Runs,
-    metric: Annotated[str, typer.Option(help=f"One of {', '.join(PAIRED)}.")] = "se_plus",
+    metric: Annotated[str | None, typer.Option(help=_METRIC_HELP)] = None,
     separation: Annotated[bool, typer.Option(help="Also show which metric tells them apart in which regime.")] = False,
     difference: options.Difference = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare agents on the scenarios they share: paired differences, ties, and how many would tell them apart."""
+    if any(map(is_sessions, runs)):
+        _compare_sessions(runs, metric or "terminal_balance", difference, as_json=as_json)
+        return
     loaded = load_same_suite(runs)
+    metric = metric or "se_plus"
     records = {run.header.agent: run.records for run in loaded}
-    comparison = compare_runs(records, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
+    comparison = _compare_profit(loaded, difference) if metric == "profit" else None
+    comparison = comparison or compare_runs(
+        records, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference
+    )
     rows = separation_table(records, rng=np.random.default_rng(BOOTSTRAP_SEED)) if separation else []
     if as_json:
         out(
@@ -66,6 +75,29 @@ def compare(
                 print_table(_table(f"{name} in {regime}", difference_rows(part)))
 
 
+def _compare_profit(runs: Sequence[Run], difference: float | None) -> Comparison:
+    """Compare the profit of single negotiations, in dollars, of commerce runs."""
+    values = {
+        run.header.agent: {row.scenario_id: row.profit_cents / 100 for row in run_money(run.header, run.records)}
+        for run in runs
+    }
+    return compare_values(values, "profit", "higher", rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
+
+
+def _compare_sessions(folders: Sequence[Path], metric: str, difference: float | None, *, as_json: bool) -> None:
+    """Compare agents by whole sessions on the same chains."""
+    from experiments.sessions.compare import compare_sessions
+
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    comparison, label = compare_sessions(folders, metric, rng=rng, delta=difference)
+    if as_json:
+        found = [d._asdict() for d in comparison.differences]
+        shown = {"metric": metric, "suite": label, "groups": comparison.groups, "differences": found}
+        out(json.dumps(shown, allow_nan=False))
+        return
+    _print_comparison(comparison, label)
+
+
 def report(
     runs: options.Runs,
     out_file: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("report.html"),
@@ -84,6 +116,11 @@ def report(
             raise ValueError("a report on years takes folders of years alone; --title and --out are its options")
         _report_years(runs, out_file, title or "How these merchants trade")
         return
+    if any(map(is_sessions, runs)):
+        if not all(map(is_sessions, runs)) or decomposition or explain:
+            raise ValueError("a report on sessions takes folders of sessions alone, no --decomposition, no --explain")
+        _report_sessions(runs, out_file, title or "How these agents keep their money")
+        return
     loaded = [load_run(folder) for folder in runs]
     _note_gaps(loaded)
     reviews = _reviews(loaded, explain) if explain else None
@@ -98,6 +135,13 @@ def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:
     from experiments.report.years import report_years
 
     out(f"report: {report_years(folders, out_file, title=title).resolve()}")
+
+
+def _report_sessions(folders: Sequence[Path], out_file: Path, title: str) -> None:
+    from experiments.report.bankroll import report_sessions
+    from experiments.sessions.folder import load_sessions
+
+    out(f"report: {report_sessions([load_sessions(folder) for folder in folders], out_file, title=title).resolve()}")
 
 
 def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:

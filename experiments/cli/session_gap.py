@@ -31,7 +31,8 @@ _WORTH = {
 
 def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any]:
     """Play every arm, write ``gap.json`` into the run folder and return what it holds."""
-    from experiments.sessions.gap import GAP, sessions_gap
+    from experiments.sessions.folder import GAP
+    from experiments.sessions.gap import sessions_gap
     from oracle.bankroll.worth import load_outcomes, session_worth
 
     spec = run.header.spec

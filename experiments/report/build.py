@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import terms
+from experiments.money.metrics import MONEY_METRIC_BY_NAME
 from experiments.report.model import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.page import asset, content_policy, environment
 from experiments.report.panels import (
@@ -18,6 +19,8 @@ from experiments.report.panels import (
     concession_panels,
     family_panels,
     posterior_panels,
+    profit_panel,
+    regret_panels,
     waterfall_panels,
 )
 from experiments.report.sections import (
@@ -25,6 +28,7 @@ from experiments.report.sections import (
     FAMILIES,
     LEADERBOARD,
     PENALTIES,
+    PROFITS,
     REPLIES,
     TERMINATIONS,
     RunView,
@@ -128,6 +132,8 @@ def _vocabulary() -> dict[str, Any]:
         "reply_names": REPLIES,
         "thresholds": fingerprints,
         "belief_names": BELIEF_NAMES,
+        "profits": PROFITS,
+        "money_metrics": MONEY_METRIC_BY_NAME,
     }
 
 
@@ -159,8 +165,12 @@ def _figures(
     from experiments.report.figures import SvgSheet
 
     sheet = SvgSheet()
-    figures: dict[str, dict[str, str]] = {"families": {}, "concession": {}, "belief": {}, "posterior": {}}
+    figures: dict[str, dict[str, str]] = {
+        name: {} for name in ("families", "concession", "belief", "posterior", "profit", "regret")
+    }
     for suite in suites:
+        figures["profit"][suite.key] = profit_panel(suite.earners, sheet)
+        figures["regret"] |= regret_panels(suite.earners, sheet)
         figures["families"] |= family_panels(suite.views, sheet)
         figures["concession"] |= concession_panels(suite.views, sheet)
         figures["belief"] |= belief_panels(suite.views, sheet)

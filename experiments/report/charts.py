@@ -5,7 +5,7 @@ Colours default to matplotlib's own names so that the functions serve in noteboo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -92,6 +92,25 @@ def plot_curves(  # noqa: PLR0913 - what is drawn, then how
     ax.set_xlabel("round")
     ax.set_ylabel(y_label)
     ax.grid(visible=True, axis="y", color=colors.grid)
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+def plot_profits(ax: Axes, parts: Mapping[str, tuple[Estimate, Estimate]], *, colors: Colors = Colors()) -> Axes:
+    """Draw one row a run, first on top: what it earned as a bar with its interval, what it left as a faint bar."""
+    for row, (earned, left) in enumerate(parts.values()):
+        value = earned.estimate or 0.0
+        ax.barh(row, value, color=colors.accent, height=0.5)
+        ax.barh(row, left.estimate or 0.0, left=max(value, 0.0), color=colors.ghost, height=0.5)
+        if earned.low is not None and earned.high is not None:
+            at = row + 0.36  # below the bar: on it the line could not be seen
+            ax.plot([earned.low, earned.high], [at, at], color=colors.muted, linewidth=1.6, solid_capstyle="butt")
+    ax.set_yticks(range(len(parts)), labels=list(parts), parse_math=False)
+    ax.set_ylim(len(parts) - 0.4, -0.6)
+    ax.locator_params(axis="x", nbins=5)
+    ax.xaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
+    ax.set_xlabel("dollars")
+    ax.grid(visible=True, axis="x", color=colors.grid)
     ax.spines["left"].set_visible(False)
     return ax
 

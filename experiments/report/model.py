@@ -139,6 +139,9 @@ class ReportRun:
     receipts
         By scenario, how a model's reply of each round was read: ``round`` and ``attempts``, each with ``kind``,
         ``verdict``, ``repairs``, ``problem`` and ``text``.
+    money
+        By slice (``overall``, then lot sizes such as ``01-10``), every metric in money by name; ``None`` if the run was
+        not played for money.
     reviews
         By scenario, the oracle's word on each move: ``round``, ``reference`` (its move in words), ``cost`` and
         ``hindsight_cost`` in price units, ``r_low``, ``r_mean``, ``r_high`` (what could be believed of the hidden
@@ -156,6 +159,7 @@ class ReportRun:
     receipts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     reviews: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     beliefs: BeliefFacts | None = None
+    money: Mapping[str, Mapping[str, Estimate]] | None = None
 
 
 @dataclass(frozen=True)

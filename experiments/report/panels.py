@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from experiments.report.charts import Colors, plot_curves, plot_intervals
+from experiments.report.charts import Colors, plot_curves, plot_intervals, plot_profits
 from experiments.report.figures import PALETTE, Margins, SvgSheet
 from experiments.report.model import PosteriorCheck, Waterfall
 from experiments.report.sections import FAMILIES, RunView
@@ -99,13 +99,13 @@ def check_panels(check: PosteriorCheck, sheet: SvgSheet) -> dict[str, str]:
     stated = [f"given {share.estimate or 0.0:.2f}" for share, _ in check.frequencies]
     return {
         "Reservation": sheet.draw(
-            lambda ax: plot_calibration(check.shares, ax, colors=_steps_colors()),
+            lambda ax: plot_calibration(check.shares, ax, colors=step_colors()),
             size=_CURVE_SIZE,
             margins=_CURVE_MARGINS,
             label=_describe("Share of true reservations by part of the posterior", places, check.shares),
         ),
         "Stance": sheet.draw(
-            lambda ax: plot_frequencies(check.frequencies, ax, colors=_steps_colors()),
+            lambda ax: plot_frequencies(check.frequencies, ax, colors=step_colors()),
             size=_CURVE_SIZE,
             margins=_CURVE_MARGINS,
             label=_describe("Share of stances that were true", stated, [true for _, true in check.frequencies]),
@@ -113,11 +113,59 @@ def check_panels(check: PosteriorCheck, sheet: SvgSheet) -> dict[str, str]:
     }
 
 
+def profit_panel(views: Sequence[RunView], sheet: SvgSheet) -> str:
+    """Draw what each run earned and left on the table, best first, on one scale; "" without a run for money."""
+    parts = {
+        view.run.agent: (view.run.money["overall"]["total_profit"], view.run.money["overall"]["total_money_left"])
+        for view in views
+        if view.run.money is not None
+    }
+    if not parts:
+        return ""
+    words = [f"{agent} earned {_dollars(earned)} and left {_dollars(left)}" for agent, (earned, left) in parts.items()]
+    height = 56 + 34 * len(parts)
+    return sheet.draw(
+        lambda ax: plot_profits(ax, parts, colors=COLORS),
+        size=(440, height),
+        margins=Margins(120, 38, 22, 8),
+        label=f"Profit and money left on the table: {'; '.join(words)}.",
+    )
+
+
+def regret_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the regret rate by lot size of each run for money; returns SVG by run key."""
+    earning = [view for view in views if view.run.money is not None]
+    rows = {view.key: list(view.regret_by_lot().values()) for view in earning}
+    labels = {view.key: list(view.regret_by_lot()) for view in earning}
+    limits = _limits([value for series in rows.values() for value in series], top=1.0)
+
+    def plot(view: RunView) -> Callable[[Axes], Axes]:
+        same = [series for key, series in rows.items() if key != view.key and labels[key] == labels[view.key]]
+        return lambda ax: plot_intervals(
+            ax, labels[view.key], rows[view.key], others=same, limits=limits, colors=COLORS
+        )
+
+    return {
+        view.key: sheet.draw(
+            plot(view),
+            size=_ROWS_SIZE,
+            margins=_ROWS_MARGINS,
+            label=_describe(f"Regret rate of {view.run.agent} by lot size", labels[view.key], rows[view.key]),
+        )
+        for view in earning
+        if rows[view.key]
+    }
+
+
+def _dollars(value: Estimate) -> str:
+    return "an undefined amount" if value.estimate is None else f"{value.estimate:,.0f} dollars"
+
+
 def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
     """Draw the steps from the utility as played to the reference's; returns SVG by slice label."""
     from oracle.plotting import plot_waterfall
 
-    colors = _steps_colors()
+    colors = step_colors()
 
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
         return lambda ax: plot_waterfall(parts, ax, target=waterfall.reference, title="", colors=colors)
@@ -160,7 +208,8 @@ def _curve_panels(
     }
 
 
-def _steps_colors() -> StepColors:
+def step_colors() -> StepColors:
+    """Return the colours of the oracle's figures as this page's sheet wants them."""
     from oracle.plotting import Colors as StepColors
 
     return StepColors(PALETTE["muted"], PALETTE["accent"], PALETTE["ink"], PALETTE["ghost"], PALETTE["grid"])

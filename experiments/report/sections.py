@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,11 @@ FAMILIES = tuple(family.value for family in Family)
 BINS = tuple(f"bin_{index}" for index in range(NUM_BINS))
 TERMINATIONS = tuple(Termination)
 PENALTIES = ("alpha_cue", "alpha_inf")
+PROFITS = (
+    "total_profit", "mean_profit", "total_money_left", "regret_rate", "gross_margin", "negative_profit_rate",
+    "walkaway_correctness",
+)  # fmt: skip
+"""Columns of the profit leaderboard."""
 REPLIES = {
     "ok": "As asked",
     "repaired": "Repaired",
@@ -85,6 +91,11 @@ class RunView:
     def has_bins(self) -> bool:
         """Whether the suite grades its episodes."""
         return bool(self.summary.difficulty)
+
+    def regret_by_lot(self) -> dict[str, Estimate]:
+        """Regret rate by lot size, smallest lots first; empty if the run was not played for money."""
+        slices = self.run.money or {}
+        return {label: part["regret_rate"] for label, part in slices.items() if label != "overall"}
 
     @property
     def trouble(self) -> list[tuple[str, Estimate]]:
@@ -152,6 +163,12 @@ class SuiteView:
         return [placement.view for placement in self.placements]
 
     @property
+    def earners(self) -> list[RunView]:
+        """Runs that were played for money, largest total profit first."""
+        earning = [view for view in self.views if view.run.money is not None]
+        return sorted(earning, key=_total_profit, reverse=True)
+
+    @property
     def horizon(self) -> int:
         """Largest number of rounds of any episode."""
         return max((episode.horizon for view in self.views for episode in view.run.episodes), default=0)
@@ -191,6 +208,11 @@ def _position(index: int, size: int) -> str:
 def _validity_and_surplus(view: RunView) -> tuple[bool, bool, float]:
     value = view.summary.overall["se_plus"].estimate
     return (not view.gate.is_valid, value is None, 0.0 if value is None else -value)
+
+
+def _total_profit(view: RunView) -> float:
+    total = view.run.money["overall"]["total_profit"].estimate if view.run.money else None
+    return -math.inf if total is None else total
 
 
 class SuitePair(NamedTuple):

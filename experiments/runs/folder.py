@@ -89,9 +89,18 @@ def read_header_as(kind: type[AnyHeader], folder: Path) -> AnyHeader:
     rows = read_journal(path).rows
     try:
         (row,) = rows
+        _same_mode(folder, row, kind)
         return kind.model_validate(row)
     except (ValueError, ValidationError) as error:
         raise RunError(f"{path} cannot be read as a run header: {error}") from error
+
+
+def _same_mode(folder: Path, row: Mapping[str, Any], kind: type[BaseModel]) -> None:
+    """Say what a folder holds where it is another mode of play; a list of missing fields would not."""
+    field = kind.model_fields.get("mode")
+    there, wanted = row.get("mode", "episodes"), "episodes" if field is None else field.default
+    if there != wanted:
+        raise ValueError(f"{folder} holds a run of mode {there!r}, needed is {wanted!r}")
 
 
 def load_run(folder: str | Path) -> Run:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
+from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord, is_ruin
 from commerce.economics import build_chain
 from experiments.runs.files import write_atomically
 from experiments.runs.folder import HEADER, SUMMARY, RunError, read_header_as
@@ -21,6 +21,8 @@ from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
 from experiments.sessions.summary import summary_object
 
 LOG, PARQUET = "periods.jsonl", "periods.parquet"
+GAP = "gap.json"
+"""What ``terms bankroll --gap`` found; no part of the results, as it needs the agent."""
 Key = tuple[Arm, int]
 
 
@@ -48,8 +50,11 @@ class SessionsRun:
 
 
 def is_sessions(folder: Path) -> bool:
-    """Whether ``folder`` holds bankroll sessions."""
-    rows = read_journal(folder / HEADER).rows
+    """Whether ``folder`` holds bankroll sessions; a header that cannot be read says nothing."""
+    try:
+        rows = read_journal(folder / HEADER).rows
+    except ValueError:
+        return False
     return bool(rows) and rows[0].get("mode") == "bankroll"
 
 
@@ -90,7 +95,7 @@ def session_record(number: int, periods: Sequence[PeriodRecord], spec: SessionsS
     rules, end = spec.bankroll, SessionEnd.OPEN
     if periods and periods[-1].is_lost:
         end = SessionEnd.LOST
-    elif periods and periods[-1].cash_cents < rules.ruin_cents:
+    elif periods and is_ruin(periods[-1].cash_cents, rules):
         end = SessionEnd.RUINED
     elif len(periods) == rules.horizon:
         end = SessionEnd.FINISHED

@@ -27,7 +27,6 @@ from terms.meetings import Meeting
 from terms.types import Action, Family, ReplyFault
 
 Progress = Callable[[int, int], None]
-GAP = "gap.json"
 
 
 def sessions_gap(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from commerce.bankroll import PeriodRecord
+from commerce.bankroll import PeriodRecord, is_ruin
 from commerce.economics import BankrollChain, build_chain, unit_economics
 from experiments.models.negotiator import ModelAgent, Negotiation
 from experiments.models.playing import PlayedEpisode, play_episode
@@ -51,7 +51,7 @@ def has_ended(periods: Sequence[PeriodRecord], spec: SessionsSpec) -> bool:
     if not periods:
         return False
     last = periods[-1]
-    return len(periods) == rules.horizon or last.is_lost or last.cash_cents < rules.ruin_cents
+    return len(periods) == rules.horizon or last.is_lost or is_ruin(last.cash_cents, rules)
 
 
 class MemorylessModel(ModelAgent):
@@ -135,7 +135,5 @@ class Table:
         supplier = self._chain.who[period.period - 1]
         self._periods.append(period)
         self._ledger.append(ledger_line(period, supplier if names_supplier(self.job.spec.bankroll) else None))
-        prices = [turn.counterpart_price for turn in record.turns]
-        line = meeting_line(period, record.agent_type.reservation_price, prices)
-        self._met.setdefault(supplier.number, []).append(line)
+        self._met.setdefault(supplier.number, []).append(meeting_line(period, record))
         self._meetings.setdefault(supplier.number, []).append(meeting_of(record))

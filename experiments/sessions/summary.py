@@ -11,7 +11,7 @@ lost are left out and counted. Money is shown in dollars.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,13 +48,14 @@ def summarize_sessions(sessions: Sequence[SessionRecord]) -> dict[str, Estimate]
     scored = [session for session in sessions if session.is_scored]
     values = [session_values(session) for session in scored]
     found = {name: _mean([value[name] for value in values]) for name in PAIRED}
-    balances = np.array([value["terminal_balance"] for value in values])
     ruined = [session.time_to_ruin for session in scored if session.time_to_ruin is not None]
     return {
         **found,
+        # Bootstrapped, because an interval beyond the horizon would be nonsense.
+        "periods_survived": _resampled(lambda each: each.mean(axis=-1), [v["periods_survived"] for v in values]),
         "survival_rate": _share([session.time_to_ruin is None for session in scored]),
         "median_time_to_ruin": _median_time(ruined, len(scored)),
-        "lower_tail_mean": _lower_tail(balances),
+        "lower_tail_mean": _lower_tail([value["terminal_balance"] for value in values]),
         **_period_metrics([period for session in scored for period in session.periods]),
     }
 
@@ -129,20 +130,25 @@ def _median_time(ruined: Sequence[int], num_sessions: int) -> Estimate:
     return Estimate(float(times[middle - 1]), bounds[0], bounds[1], num_sessions)
 
 
-def _lower_tail(balances: Floats) -> Estimate:
-    n = len(balances)
-    if n == 0:
-        return UNDEFINED
-    num_worst = math.ceil(TAIL_SHARE * n)
+def _lower_tail(balances: Sequence[float]) -> Estimate:
+    num_worst = math.ceil(TAIL_SHARE * len(balances))
 
     def tail(values: Floats) -> Floats:
         worst: Floats = np.sort(values, axis=-1)[..., :num_worst].mean(axis=-1)
         return worst
 
-    if n < 2:
-        return Estimate(float(tail(balances)), None, None, n)
-    low, high = bootstrap_clusters(tail, (balances,), rng=np.random.default_rng(BOOTSTRAP_SEED))
-    return Estimate(float(tail(balances)), low, high, n)
+    return _resampled(tail, balances)
+
+
+def _resampled(statistic: Callable[[Floats], Floats], values: Sequence[float]) -> Estimate:
+    """Return a statistic of the sessions with its percentile bootstrap interval, sessions resampled."""
+    n, column = len(values), np.array(values, dtype=np.float64)
+    if n == 0:
+        return UNDEFINED
+    low, high = (None, None)
+    if n > 1:
+        low, high = bootstrap_clusters(statistic, (column,), rng=np.random.default_rng(BOOTSTRAP_SEED))
+    return Estimate(float(statistic(column)), low, high, n)
 
 
 def _period_metrics(periods: Sequence[PeriodRecord]) -> dict[str, Estimate]:

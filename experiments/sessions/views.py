@@ -8,6 +8,8 @@ from typing import Any
 from commerce.bankroll import BankrollConfig, PeriodRecord, SupplierMode
 from commerce.economics import Supplier, UnitEconomics
 from experiments.models.negotiator import TOLD_ONCE
+from terms import Belief, EpisodeRecord
+from terms.types import Stance
 
 LEDGER, MET_BEFORE = TOLD_ONCE
 
@@ -52,8 +54,27 @@ def ledger_line(period: PeriodRecord, supplier: Supplier | None) -> str:
     return f"period {period.period}{who}: {end} in {period.rounds} rounds, {money}"
 
 
-def meeting_line(period: PeriodRecord, reservation: float, prices: Sequence[float | None]) -> str:
-    """Return what happened with a supplier in one period: own reservation, its prices in order, the end."""
-    named = ", ".join("-" if price is None else f"{price:.2f}" for price in prices)
+def meeting_line(period: PeriodRecord, record: EpisodeRecord) -> str:
+    """Return what happened with a supplier in one period: own reservation, its prices in order, the end.
+
+    The belief that the agent stated last is told as well, so that what it thought of a supplier carries over.
+    """
+    named = ", ".join(_price(turn.counterpart_price) for turn in record.turns)
     end = period.termination if period.price is None else f"deal at {period.price:.2f} ({period.termination})"
-    return f"period {period.period}: your reservation {reservation:.2f}, its prices {named}, {end}"
+    line = (
+        f"period {period.period}: your reservation {record.agent_type.reservation_price:.2f}, its prices {named}, {end}"
+    )
+    stated = next((turn.belief for turn in reversed(record.turns) if turn.belief is not None), None)
+    return line if stated is None else f"{line}; you believed {_belief(stated)}"
+
+
+def _price(price: float | None) -> str:
+    return "-" if price is None else f"{price:.2f}"
+
+
+def _belief(stated: Belief) -> str:
+    parts = [f"r_hat {_price(stated.r_hat)}", f"kappa_hat {_price(stated.kappa_hat)}"]
+    if stated.stance_probs is not None:
+        probs = zip(Stance, stated.stance_probs, strict=True)
+        parts.append(", ".join(f"{stance} {prob:.2f}" for stance, prob in probs))
+    return ", ".join(parts)

@@ -17,6 +17,7 @@ A deal at an offer says ``r_B`` is not above it; how likely the acceptance was i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -179,6 +180,5 @@ def _with_urgency(densities: list[Floats], nodes: Floats, chain: ChainConfig) ->
 
 
 def _beta(x: Floats, law: Beta) -> Floats:
-    from scipy.stats import beta
-
-    return np.asarray(beta.pdf(x, law.a, law.b))
+    scale = math.gamma(law.a + law.b) / (math.gamma(law.a) * math.gamma(law.b))
+    return np.asarray(scale * x ** (law.a - 1) * (1 - x) ** (law.b - 1))

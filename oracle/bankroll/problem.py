@@ -82,7 +82,7 @@ class RuinProblem:
     follow
         Law of the next supplier's class by the class this meeting left (T - 1, classes, classes).
     start_cents, threshold_cents, step_cents
-        Cash at first, ruin below which, and the lattice; the first two must be whole steps apart.
+        Cash at first, ruin below which, and the lattice, which starts at the threshold.
     """
 
     plans: tuple[str, ...]
@@ -98,12 +98,8 @@ class RuinProblem:
         m = len(self.classes)
         if self.step_cents < 1:
             raise ValueError(f"step_cents={self.step_cents}; at least one cent is needed")
-        above = self.start_cents - self.threshold_cents
-        if above < 0 or above % self.step_cents:
-            raise ValueError(
-                f"start_cents={self.start_cents} must lie a whole number of steps of {self.step_cents} cents at or "
-                f"above threshold_cents={self.threshold_cents}"
-            )
+        if self.start_cents < self.threshold_cents:
+            raise ValueError(f"start_cents={self.start_cents} lies below threshold_cents={self.threshold_cents}")
         if self.follow.ndim != 3 or self.follow.shape[1:] != (m, m) or self.first.shape != (m,):
             raise ValueError(f"first {self.first.shape} and follow {self.follow.shape} do not fit {m} classes")
         _check_law("first", self.first[None])
@@ -123,7 +119,7 @@ class RuinProblem:
 
     @property
     def start_node(self) -> int:
-        """Lattice node of the starting cash."""
+        """Lattice node at or below the starting cash."""
         return (self.start_cents - self.threshold_cents) // self.step_cents
 
     @cached_property

@@ -51,21 +51,26 @@ class Valued:
     def value(self, cash_cents: int | None = None, period: int = 1) -> float:
         """Return the expected final balance in cents, before a supplier drawn by ``first`` is met.
 
+        Between two nodes of the lattice it is interpolated.
+
         Raises
         ------
         ValueError
-            If the cash is below the threshold or not on the lattice.
+            If the cash is below the threshold.
         """
-        cash, node = self._node(cash_cents)
-        if node < self.values.shape[2]:
-            return float(self.problem.first @ self.values[period - 1, :, node])
+        cash, node, share = self.node_of(cash_cents)
+        if node + 1 < self.values.shape[2]:
+            low, high = self.problem.first @ self.values[period - 1, :, node : node + 2]
+            return float(low + share * (high - low))
         return cash + float(self.problem.first @ self.top[period - 1])
 
     def survival_prob(self, cash_cents: int | None = None, period: int = 1) -> float:
         """Return the probability of no ruin until the end."""
-        _, node = self._node(cash_cents)
-        last = self.survival.shape[2] - 1  # ruin cannot be reached from there
-        return min(1.0, float(self.problem.first @ self.survival[period - 1, :, min(node, last)]))
+        _, node, share = self.node_of(cash_cents)
+        rows = self.problem.first @ self.survival[period - 1]
+        last = len(rows) - 1  # ruin cannot be reached from there
+        low, high = rows[min(node, last)], rows[min(node + 1, last)]
+        return min(1.0, float(low + share * (high - low)))
 
     def dollar_values(self, period: int = 1) -> tuple[Floats, Floats]:
         """Return cash on the lattice in cents and what one more dollar there adds to the final balance, in dollars.
@@ -91,13 +96,14 @@ class Valued:
         plans = self.policy.plans[period - 1, class_]
         return int(plans[node] if node < len(plans) else self.policy.top[period - 1, class_])
 
-    def _node(self, cash_cents: int | None) -> tuple[int, int]:
+    def node_of(self, cash_cents: int | None) -> tuple[int, int, float]:
+        """Return cash (that at the start for ``None``), the node at or below it, and the share of the step above."""
         problem = self.problem
         cash = problem.start_cents if cash_cents is None else cash_cents
         node, rest = divmod(cash - problem.threshold_cents, problem.step_cents)
-        if node < 0 or rest:
-            raise ValueError(f"cash_cents={cash} is not on the lattice at or above {problem.threshold_cents}")
-        return cash, node
+        if node < 0:
+            raise ValueError(f"cash_cents={cash} is below the threshold, {problem.threshold_cents}")
+        return cash, node, rest / problem.step_cents
 
 
 def solve(problem: RuinProblem) -> Valued:
@@ -189,7 +195,7 @@ def lattice_of(problem: RuinProblem) -> Lattice:
 def num_nodes(problem: RuinProblem) -> int:
     """Return how many nodes can meet ruin, and at least a dollar more than the starting cash."""
     reach = lattice_of(problem).below * problem.horizon
-    return max(reach, problem.start_node + math.ceil(100 / problem.step_cents)) + 1
+    return max(reach, problem.start_node + math.ceil(100 / problem.step_cents)) + 2
 
 
 def _cash(problem: RuinProblem, size: int) -> Floats:
@@ -220,9 +226,10 @@ def cash_law(valued: Valued) -> CashLaw:
     """Follow a policy forward from the starting cash."""
     problem, lattice = valued.problem, lattice_of(valued.problem)
     classes = len(problem.classes)
-    width = lattice.below + problem.start_node + problem.horizon * lattice.above + 1
+    width = lattice.below + problem.start_node + problem.horizon * lattice.above + 2
     law = np.zeros((problem.horizon + 1, classes + 1, width))
-    law[0, :classes, lattice.below + problem.start_node] = problem.first
+    start, (_, _, share) = lattice.below + problem.start_node, valued.node_of(None)
+    law[0, :classes, start], law[0, :classes, start + 1] = (1 - share) * problem.first, share * problem.first
     policy = valued.policy
     spread(problem.atoms, problem.transitions, lattice.below, policy.plans, policy.top, law)
     cash = problem.threshold_cents + problem.step_cents * (np.arange(width, dtype=np.float64) - lattice.below)

@@ -98,13 +98,13 @@ def session_worth(
     if not 2 <= num_groups <= n:
         raise ValueError(f"num_groups={num_groups}; allowed are 2 to the number of sampled suppliers, {n}")
     aware, neutral, memoryless = policies = _policies(outcomes, rules, step_cents)
-    coarse = 2 * step_cents if (rules.initial_cents - rules.ruin_cents) % (2 * step_cents) == 0 else step_cents
+    coarse = 2 * step_cents  # enough for a spread
     rows = []
     for group in range(num_groups):
         part = outcomes.take(np.flatnonzero(np.arange(n) % num_groups != group))
         rows.append(list(_measures(_policies(part, rules, coarse)).values()))
     measures = {
-        name: Estimate(value, value - float(width), value + float(width), n)
+        name: _within(name, value, float(width), n)
         for (name, value), width in zip(_measures(policies).items(), _half_widths(np.array(rows)), strict=True)
     }
     # As many suppliers stand behind it as behind the value, and nearly the same draws.
@@ -145,6 +145,13 @@ def _held_out(outcomes: Outcomes, rules: BankrollConfig, step_cents: int) -> flo
         policy = solve(problems[here]).policy
         total += value_policy(problems[there], policy).value() / 2
     return total
+
+
+def _within(name: str, value: float, width: float, n: int) -> Estimate:
+    """Return the estimate with its interval, cut where the quantity cannot lie."""
+    bottom = 0.0 if "survival" in name or name == "price_of_caution" else -math.inf
+    top = 1.0 if "survival" in name else math.inf
+    return Estimate(value, max(bottom, value - width), min(top, value + width), n)
 
 
 def _half_widths(rows: Floats) -> Floats:

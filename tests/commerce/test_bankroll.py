@@ -94,6 +94,12 @@ def test_a_period_that_the_provider_lost_is_known_as_such():
     assert not period_of(1, 0, fault="refused").is_lost
 
 
+def test_a_session_cannot_begin_ruined():
+    BankrollConfig(initial_cents=0)
+    with pytest.raises(ValidationError, match="initial_cents=-1 is below ruin_cents=0"):
+        BankrollConfig(initial_cents=-1)
+
+
 @pytest.mark.parametrize("change", [{"horizon": 0}, {"num_sessions": 0}, {"period_cost_cents": -1}, {"pool": 3}])
 def test_wrong_settings_are_refused(change):
     with pytest.raises(ValidationError, match=next(iter(change))):

@@ -15,9 +15,9 @@ from oracle.clairvoyant import Clairvoyant, clairvoyant_values, read_revealed_ty
 from oracle.kernels.clairvoyant import noise_weights, rank
 from oracle.known_type import (
     Resolution,
-    opening_weights,
     offer_action_values,
     offer_grid,
+    opening_weights,
     price_grid,
     problem_of,
     situation_values,

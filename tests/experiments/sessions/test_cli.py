@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from experiments.fault_server import FaultServer
+from experiments.fault_server import FaultPlan, FaultServer
 from experiments.models import pacing
 from experiments.models.calls import read_calls
 from experiments.models.client import ChatClient
 from experiments.models.seat import CALLS
 from experiments.money.metrics import MONEY_METRICS
-from experiments.runs.folder import SUMMARY, load_run, run_money
+from experiments.runs.folder import SUMMARY, RunError, load_run, run_money
 from experiments.sessions.folder import load_sessions
 from terms.metrics import METRICS
 
@@ -136,6 +136,8 @@ class TestBankroll:
             (("--agent", "patient", "--supplier-mode", "crowd"), "--supplier-mode"),
             (("--agent", "patient", "--sessions", 0), "--sessions"),
             (("--agent", "patient", "--initial-cash", "1.005"), "initial_cash='1.005'; whole cents"),
+            (("--agent", "patient", "--initial-cash", "-5"), "initial_cash='-5'; it must be at least 0"),
+            (("--agent", "patient", "--initial-cash", "much"), "initial_cash='much' is not an amount"),
             (("--agent", "openai:bot", "--base-url", "http://127.0.0.1:1/v1", "--workers", 2), "--concurrency"),
         ],
     )
@@ -195,12 +197,26 @@ class TestModels:
         assert len(calls) == len(server.ledger)
 
     def test_a_provider_that_is_down_loses_sessions_and_ruins_none(self, bankroll):
-        code, printed, err = bankroll("run", "--json", model="bot/fault:status_503")
+        code, printed, err = bankroll("run", "--json", model="bot/fault:server_error_503")
         assert code == 3
         assert "2 of 2 sessions were lost to the provider and excluded" in err
         found = json.loads(printed)
         assert found["sessions"] == {"finished": 0, "ruined": 0, "lost": 2, "open": 0}
         assert found["metrics"]["terminal_balance"]["n"] == 0
+
+    def test_an_outage_costs_sessions_and_the_same_command_gets_them_back(self, terms):
+        """Some replies are empty or fenced all along; an outage in the middle loses what is being played."""
+        with FaultServer(FaultPlan({"empty": 0.1, "fenced": 0.1}, seed=3)) as server:
+            args = ("bankroll", "--agent", "openai:bot", "--base-url", server.url, *SHORT, "--concurrency", 1)
+            assert terms(*args, "--out", "calm")[0] == 0
+            server.script(["ok"] * 10 + ["server_error_503"] * 6)
+            code, _, err = terms(*args, "--out", "run")
+            assert (code, "1 of 2 sessions were lost" in err) == (0, True), err
+            assert sorted(session.end for session in load_sessions("run").sessions) == ["finished", "lost"]
+            assert terms("verify", "run")[0] == 0
+            assert terms(*args, "--out", "run")[0] == 0
+        assert load_sessions("run").sessions == load_sessions("calm").sessions
+        assert terms("verify", "run")[0] == 0
 
     def test_it_is_told_the_ledger_once_and_the_rules_always(self, bankroll, sent):
         bankroll("run", "--supplier-mode", "persistent", "--concurrency", "1")
@@ -208,6 +224,7 @@ class TestModels:
         last = [messages for messages in sent if '"period": 4' in messages[-1]["content"]]
         opening, later = last[0][-1]["content"], last[-1][-1]["content"]
         assert "period 3 with supplier 1" in opening
+        assert opening.count("you believed r_hat ") == 3, "its own stated beliefs are carried over"
         assert "period 3" not in later
         assert '"cash"' in later
 
@@ -237,3 +254,73 @@ class TestOrder:
         assert "agent='patient' twice in bankroll" in terms("order", *folders, "b-patient")[2]
         terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
         assert "was played without money" in terms("order", "plain")[2]
+
+
+class TestCompare:
+    def test_sessions_are_paired_on_the_same_chains(self, terms):
+        for agent in ("patient", "fixed-0.01", "conceder"):
+            terms("bankroll", "--agent", agent, "--sessions", 8, "--periods", 20, "--out", agent)
+        code, printed, err = terms("compare", "patient", "fixed-0.01", "conceder", "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert (found["metric"], found["groups"][0][0]) == ("terminal_balance", "patient")
+        assert found["groups"][-1] == ["fixed-0.01"]
+        assert {d["n"] for d in found["differences"]} == {8}
+        code, printed, _ = terms("compare", "patient", "fixed-0.01", "--metric", "max_drawdown")
+        assert code == 0
+        assert "max_drawdown on pool-merchant-0-8x20" in printed
+
+    def test_what_cannot_be_compared_is_named(self, terms):
+        terms("bankroll", "--agent", "patient", *SHORT, "--out", "a")
+        terms("bankroll", "--agent", "conceder", *SHORT, "--seed", 3, "--out", "b")
+        terms("bankroll", "--agent", "conceder", *SHORT, "--initial-cash", 50, "--out", "c")
+        for other in ("b", "c"):
+            assert "runs are on different chains" in terms("compare", "a", other)[2]
+        assert "agent='patient' twice" in terms("compare", "a", "a")[2]
+        assert (
+            "metric='se_plus', allowed for sessions are terminal_balance"
+            in terms("compare", "a", "b", "--metric", "se_plus")[2]
+        )
+
+    def test_profits_of_commerce_runs(self, terms):
+        for agent in ("patient", "fixed-0.01"):
+            terms("commerce", "--agent", agent, "--out", agent)
+        code, printed, err = terms("compare", "patient", "fixed-0.01", "--metric", "profit", "--json")
+        assert code == 0, err
+        found = json.loads(printed)
+        assert found["groups"] == [["patient"], ["fixed-0.01"]]
+        assert found["differences"][0]["n"] == 144
+
+
+class TestConfig:
+    def test_costs_and_laws_can_be_changed(self, terms, tmp_path):
+        changes = {"bankroll": {"period_cost_cents": 0, "round_cost_cents": 0}, "chain": {"families": ["candid"]}}
+        (tmp_path / "free.json").write_text(json.dumps(changes))
+        code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "free.json", "--out", "run")
+        assert code == 0, err
+        run = load_sessions("run")
+        assert run.header.spec.bankroll.horizon == 4, "what the file leaves out is as the options say"
+        assert {period.cost_cents for session in run.sessions for period in session.periods} == {0}
+        assert terms("verify", "run")[0] == 0
+
+    def test_margins_of_single_negotiations_can_be_changed(self, terms, tmp_path):
+        (tmp_path / "thin.json").write_text('{"economics": {"margin_share": 0.0}, "game": {"horizon": 6}}')
+        code, _, err = terms("commerce", "--agent", "patient", *TWO, "--config", "thin.json", "--out", "run")
+        assert code == 0, err
+        suite = load_run("run").header.suite
+        assert (suite.economics.margin_share, suite.game.horizon) == (0.0, 6)
+
+    def test_a_wrong_setting_is_named(self, terms, tmp_path):
+        (tmp_path / "bad.json").write_text('{"bankroll": {"horizn": 3}}')
+        code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "bad.json")
+        assert code == 2
+        assert "bankroll.horizn" in err
+
+
+def test_a_folder_of_the_other_mode_is_named(terms):
+    terms("bankroll", "--agent", "patient", *SHORT, "--out", "sessions")
+    terms("commerce", "--agent", "patient", *TWO, "--out", "episodes")
+    with pytest.raises(RunError, match="sessions holds a run of mode 'bankroll', needed is 'episodes'"):
+        load_run("sessions")
+    code, _, err = terms("compare", "sessions", "episodes")
+    assert (code, "episodes holds a run of mode 'episodes', needed is 'bankroll'" in err) == (2, True)

@@ -339,3 +339,27 @@ def test_the_digest_knows_the_chain_and_the_money():
         {"bankroll": SMALL.bankroll.model_copy(update={"pool_size": 4})},
     ]
     assert len({base, *(SMALL.model_copy(update=change).digest() for change in changed)}) == 4
+
+
+def test_a_damaged_header_is_a_finding_and_not_a_crash(calm, tmp_path):
+    (tmp_path / HEADER).write_bytes((calm / HEADER).read_bytes()[:-20] + b"\n")
+    assert not is_sessions(tmp_path)
+    assert verify_sessions(tmp_path)
+
+
+def test_a_stated_belief_is_carried_to_the_next_meeting():
+    seen = []
+
+    def thinker(observation):
+        seen.append(observation.side_info["bankroll"]["met_before"])
+        belief = {"r_hat": 41.5, "kappa_hat": 0.25, "stance_probs": {"conciliatory": 1, "neutral": 1, "aggressive": 2}}
+        return {"decision": "Reject", "belief": belief}
+
+    spec = SessionsSpec(bankroll=BankrollConfig(horizon=2, supplier_mode=SupplierMode.PERSISTENT))
+    rows = list(SessionJob(spec, Arm.MEMORY, 0).rows(thinker))
+    assert seen[0] == []
+    said = "you believed r_hat 41.50, kappa_hat 0.25, conciliatory 0.25, neutral 0.25, aggressive 0.50"
+    assert seen[1][0].endswith(said)
+    seen.clear()
+    list(SessionJob(spec, Arm.MEMORY, 0, (from_row(rows[0]["period"]),)).rows(thinker))
+    assert seen[0][0].endswith(said), "also after a stop"

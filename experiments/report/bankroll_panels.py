@@ -1,0 +1,137 @@
+"""The figures about sessions: one panel a run on one scale, each with its text alternative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from experiments.report.figures import Margins, SvgSheet
+from experiments.report.panels import COLORS
+from experiments.session_plots import plot_balances, plot_survival
+from experiments.sessions.folder import SessionsRun
+from experiments.sessions.survival import balance_curve, survival_curve
+from terms.estimates import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SIZE, _MARGINS = (400, 220), Margins(58, 38, 8, 8)
+_STEPS_SIZE, _STEPS_MARGINS = (560, 240), Margins(58, 44, 8, 14)
+PARTS = {
+    "played": "as played",
+    "execution": "execution",
+    "inference": "inference",
+    "uncertainty_own": "uncertainty, own",
+    "uncertainty_unavoidable": "uncertainty, unavoidable",
+    "control": "control",
+    "caution": "caution",
+    "reference": "ruin-aware reference",
+}
+"""Parts of a gap from left to right, and how each is named to a reader."""
+WORTH = {
+    "value": "Ruin-aware optimum of the menu",
+    "held_out_value": "The same, valued on other suppliers",
+    "risk_neutral_value": "Risk-neutral policy under ruin",
+    "price_of_caution": "Price of caution",
+    "memoryless_value": "Ruin-aware, without memory",
+    "value_of_memory": "Value of memory",
+    "dollar_at_start": "One more dollar at the start",
+    "survival": "Survival, ruin-aware",
+    "risk_neutral_survival": "Survival, risk-neutral",
+}
+"""What a session is worth, and how each number is named to a reader."""
+
+
+class View(Protocol):
+    """What a panel needs of a run."""
+
+    @property
+    def key(self) -> str:
+        """Name of its panels."""
+        ...
+
+    @property
+    def agent(self) -> str:
+        """Who played."""
+        ...
+
+    @property
+    def run(self) -> SessionsRun:
+        """The sessions."""
+        ...
+
+    @property
+    def gap(self) -> Mapping[str, Estimate] | None:
+        """Parts of its gap, if it was split."""
+        ...
+
+
+def balance_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the balances of every run on one scale; returns SVG by run key."""
+    cents = [cash for view in views for session in view.run.sessions for cash in session.cash_path_cents]
+    low, high = (math.floor(min([0, *cents]) / 5000) * 50, math.ceil(max([0, *cents]) / 5000) * 50)
+
+    def plot(view: View) -> Callable[[Axes], Axes]:
+        return lambda ax: plot_balances(ax, view.run.sessions, limits=(low, high), colors=COLORS)
+
+    return {
+        view.key: sheet.draw(plot(view), size=_SIZE, margins=_MARGINS, label=_balances_in_words(view)) for view in views
+    }
+
+
+def _balances_in_words(view: View) -> str:
+    curve = balance_curve(view.run.sessions)
+    ruins = [session.time_to_ruin for session in view.run.sessions if session.time_to_ruin is not None]
+    if not curve:
+        return f"Balances of {view.agent}: no session has a result."
+    marks = f"ruined after period {', '.join(map(str, sorted(ruins)))}" if ruins else "none ruined"
+    middle = curve[len(curve) // 2]
+    return (
+        f"Mean balance of {view.agent}: {_number(curve[0])} dollars at first, {_number(middle)} half way, "
+        f"{_number(curve[-1])} at the end; {len(view.run.sessions)} sessions, {marks}."
+    )
+
+
+def survival_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the survival curve of every run, the others faint behind it; returns SVG by run key."""
+    curves = {view.key: survival_curve(view.run.sessions) for view in views}
+
+    def plot(view: View) -> Callable[[Axes], Axes]:
+        others = [curve for key, curve in curves.items() if key != view.key]
+        return lambda ax: plot_survival(ax, view.run.sessions, others=others, colors=COLORS)
+
+    found = {}
+    for view in views:
+        last = curves[view.key][-1]
+        interval = "" if last.low is None or last.high is None else f", interval {last.low:.2f} to {last.high:.2f}"
+        label = f"Survival of {view.agent}: {_number(last, 2)} after period {len(curves[view.key]) - 1}{interval}."
+        found[view.key] = sheet.draw(plot(view), size=_SIZE, margins=_MARGINS, label=label)
+    return found
+
+
+def gap_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the gap of every run that was split, as steps to the reference; returns SVG by run key."""
+    from experiments.report.panels import step_colors
+    from oracle.bankroll.gap import STEPS
+    from oracle.plotting import plot_waterfall
+
+    def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
+        def draw(ax: Axes) -> Axes:
+            plot_waterfall(parts, ax, target="ruin-aware", title="", colors=step_colors(), steps=STEPS)
+            ax.set_ylabel("final balance (dollars)")
+            return ax
+
+        return draw
+
+    found = {}
+    for view in views:
+        if view.gap is not None:
+            words = ", ".join(f"{name} {_number(view.gap[part])}" for part, name in PARTS.items())
+            label = f"Final balance of {view.agent} in dollars: {words}."
+            found[view.key] = sheet.draw(plot(view.gap), size=_STEPS_SIZE, margins=_STEPS_MARGINS, label=label)
+    return found
+
+
+def _number(value: Estimate, digits: int = 0) -> str:
+    return "undefined" if value.estimate is None else f"{value.estimate:,.{digits}f}"

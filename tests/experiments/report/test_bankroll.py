@@ -1,0 +1,212 @@
+"""The page about sessions and the money of commerce played: strict HTML, every figure, hostile names, a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from commerce.bankroll import BankrollConfig
+from commerce.economics import EconomicsConfig
+from experiments.report import build_report
+from experiments.report.bankroll import HEADLINE, build_sessions_report, read_gap, report_sessions
+from experiments.report.bankroll_panels import PARTS, WORTH
+from experiments.reporting import report_run
+from experiments.runs.config import SuiteSpec
+from experiments.runs.folder import load_run
+from experiments.runs.runner import run_suite
+from experiments.sessions.folder import GAP, load_sessions
+from experiments.sessions.run import run_sessions
+from experiments.sessions.spec import SessionsSpec
+from oracle.bankroll.gap import STEPS
+from terms.agents import build_scripted
+from tests.experiments.folders import run_cli
+from tests.experiments.report.cases import HOSTILE
+from tests.experiments.report.conftest import ARGUMENTS
+from tests.experiments.report.pages import Page, faults_of
+from tests.experiments.report.test_browser import LOW_CONTRAST, OPEN_EVERYTHING, OVERFLOW
+
+POOR = SessionsSpec(bankroll=BankrollConfig(num_sessions=3, horizon=10, initial_cents=2000))
+NAMES = ("fixed-0.01", "recall", "fixed-0.30")
+
+
+class Hostile:
+    name = f"agent {HOSTILE}"
+
+    def act(self, observation):
+        return {"decision": "Reject"}
+
+
+def gap_file(agent):
+    entry = {"estimate": 12.5, "low": 3.0, "high": 20.0, "n": 3}
+    rows = [{"part": part, **entry} for part in ("gap", "memory", "uncertainty", *PARTS)]
+    return {"agent": agent, "rows": rows, "worth": dict.fromkeys(WORTH, entry)}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sessions")
+    for name in NAMES:
+        run_sessions(build_scripted(name), POOR, folder / name)
+    run_sessions(Hostile(), POOR, folder / "hostile")
+    (folder / "recall" / GAP).write_text(json.dumps(gap_file("recall")))
+    return [load_sessions(path) for path in sorted(folder.iterdir())]
+
+
+@pytest.fixture(scope="module")
+def html(played):
+    return build_sessions_report(played, title=f"Sessions {HOSTILE}")
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return Page(html)
+
+
+def test_page_is_well_formed_safe_and_asks_nothing_of_the_network(page, html):
+    assert faults_of(page) == []
+    assert page.of("img") == []
+    assert html.count("</script>") == 2
+    assert not re.search(r"\b(nan|NaN|inf|Infinity|None)\b", page.words)
+
+
+def test_every_section_and_figure_is_there(page, played):
+    sections = {section["id"] for section in page.of("section")}
+    assert sections == {"summary", "balances", "survival", "gap", "ledger", "metrics"}
+    assert len(page.of("svg")) == 2 * len(played) + 1  # balances and survival of each, one gap
+    assert page.words.count("How to read it:") == 6
+    assert set(HEADLINE) <= set(_metrics(played))
+    assert set(STEPS) < set(PARTS)
+
+
+def _metrics(played):
+    from experiments.sessions.summary import summary_object
+
+    return summary_object(played[0].header, played[0].sessions, played[0].memoryless)["metrics"]
+
+
+def test_text_alternatives_say_what_is_drawn(page, played):
+    labels = [svg["aria-label"] for svg in page.of("svg")]
+    broke = next(run for run in played if run.header.agent == "fixed-0.01")
+    ruins = [session.time_to_ruin for session in broke.sessions if session.time_to_ruin]
+    balance = next(label for label in labels if label.startswith("Mean balance of fixed-0.01"))
+    assert "20 dollars at first" in balance
+    assert ruins
+    assert f"ruined after period {', '.join(map(str, sorted(ruins)))}" in balance
+    survival = next(label for label in labels if label.startswith("Survival of fixed-0.01"))
+    assert f"{1 - len(ruins) / 3:.2f} after period 10" in survival
+    assert any(label.startswith("Final balance of recall") and "caution 12" in label for label in labels)
+
+
+def test_the_richest_comes_first_and_the_ledger_is_whole(page, played):
+    text = page.words
+    assert text.index("recall") < text.index("fixed-0.01")
+    ledgers = {run["label"]: run["sessions"] for run in page.data["runs"]}
+    for run in played:
+        shown = ledgers[f"{run.header.agent}, {run.header.spec.label}"]
+        assert [len(one["periods"]) for one in shown] == [len(session.periods) for session in run.sessions]
+        assert shown[0]["periods"][-1][-1] == run.sessions[0].terminal_cents / 100
+
+
+def test_without_a_gap_its_section_is_left_out(played):
+    others = [run for run in played if run.header.agent != "recall"]
+    page = Page(build_sessions_report(others, title="x"))
+    assert "gap" not in {section["id"] for section in page.of("section")}
+
+
+def test_bad_input_is_refused(played, tmp_path):
+    with pytest.raises(ValueError, match="twice"):
+        build_sessions_report([played[0], played[0]], title="x")
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        report_sessions(played, tmp_path / "none" / "report.html", title="x")
+    split = next(run for run in played if run.header.agent == "recall")
+    (split.folder / GAP).write_text(json.dumps(gap_file("somebody")))
+    with pytest.raises(ValueError, match="somebody"):
+        read_gap(split)
+    (split.folder / GAP).write_text("{}")
+    with pytest.raises(ValueError, match="is not what terms bankroll --gap writes"):
+        read_gap(split)
+    (split.folder / GAP).write_text(json.dumps(gap_file("recall")))
+
+
+@pytest.fixture(scope="module")
+def commerce_html(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("commerce")
+    spec = SuiteSpec.parse("fresh", n_per_cell=1, seed=2, economics=EconomicsConfig())
+    for name in ("fixed-0.30", "patient"):
+        run_suite(build_scripted(name), spec, folder / name)
+    loaded = [load_run(folder / name) for name in ("fixed-0.30", "patient")]
+    return build_report([report_run(run, "fresh in money") for run in loaded], title="Money")
+
+
+def test_commerce_runs_get_a_money_section(commerce_html):
+    page = Page(commerce_html)
+    assert faults_of(page) == []
+    assert "money" in {section["id"] for section in page.of("section")}
+    labels = [svg["aria-label"] for svg in page.of("svg")]
+    profit = next(label for label in labels if label.startswith("Profit and money left"))
+    assert profit.index("patient earned") < profit.index("fixed-0.30 earned")
+    assert sum(label.startswith("Regret rate of") for label in labels) == 2
+    assert "Total money left" in page.words
+
+
+def test_other_runs_get_none(mixed_page):
+    assert "money" not in {section["id"] for section in mixed_page.of("section")}
+
+
+def test_the_command_makes_the_page_and_refuses_a_mixture(played, tmp_path):
+    code, stdout, _ = run_cli("report", str(played[0].folder), str(played[1].folder), "--out", str(tmp_path / "r.html"))
+    assert code == 0
+    assert "report:" in stdout
+    assert (tmp_path / "r.html").is_file()
+    code, _, stderr = run_cli("report", str(played[0].folder), str(tmp_path), "--out", str(tmp_path / "m.html"))
+    assert code == 2
+    assert "folders of sessions alone" in stderr
+
+
+@pytest.mark.browser
+def test_both_pages_in_a_browser(chromium_path, html, commerce_html, tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    logged: list[str] = []
+    requested: list[str] = []
+    pages = {"sessions": html, "commerce": commerce_html}
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
+        for name in pages:
+            for width, scheme in ((1200, "light"), (390, "dark"), (1200, "dark"), (390, "light")):
+                tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+                tab.on("console", lambda message: logged.append(message.text))
+                tab.on("pageerror", lambda error: logged.append(str(error)))
+                tab.on("request", lambda request: requested.append(request.url))
+                tab.goto((tmp_path / f"{name}.html").as_uri())
+                tab.evaluate(OPEN_EVERYTHING)
+                if name == "sessions":
+                    browse(tab)
+                assert tab.evaluate(OVERFLOW) == 0
+                contrast = tab.evaluate(LOW_CONTRAST)
+                assert contrast["checked"] > 100
+                assert contrast["found"] == []
+                assert tab.evaluate("window.hacked") is None
+                tab.close()
+        browser.close()
+    assert logged == []
+    assert [url for url in requested if not url.startswith(("file:", "data:"))] == []
+
+
+def browse(tab):
+    rows = tab.locator("#periods tr")
+    assert tab.inner_text("#matches").startswith(f"{rows.count()} period")
+    run = next(
+        index for index, text in enumerate(tab.locator("select[name=run] option").all_inner_texts())
+        if text.startswith("fixed-0.01")
+    )  # fmt: skip
+    tab.select_option("select[name=run]", str(run))
+    sessions = tab.locator("select[name=session] option").all_inner_texts()
+    ruined = next(index for index, text in enumerate(sessions) if text.endswith("ruined"))
+    tab.select_option("select[name=session]", str(ruined))
+    assert tab.inner_text("#matches").endswith("ruined")
+    assert tab.locator("#periods tr").last.locator("td").last.inner_text().startswith("−")
