@@ -61,14 +61,6 @@
       (!wanted || has(call[TOOL]) || has(call[ASKED_AT]) || has(call[ANSWER])));
   }
 
-  function pretty(raw) {
-    try {
-      return JSON.stringify(JSON.parse(raw), null, 2);
-    } catch {
-      return raw;
-    }
-  }
-
   function shownCall(call) {
     const asked = text(call, ASKED_AT);
     const when = `${isWholeYear() ? `day ${call[DAY]} ` : ""}${text(call, CLOCK)}`;
