@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MICRO = 1e6
 _THOUSAND = 1e3
+_PLAIN = Colors()
 
 
 def spend_of(story: YearStory) -> list[DaySpend]:
@@ -22,7 +23,7 @@ def spend_of(story: YearStory) -> list[DaySpend]:
     return [] if story.transcript is None else spend_by_day(story.transcript)
 
 
-def plot_cost(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_cost(ax: Axes, story: YearStory, *, colors: Colors = _PLAIN) -> Axes:
     """Draw the known cost of each day in US dollars; a day with an answer of unknown price is marked at the foot."""
     rows = spend_of(story)
     days = np.array([row.day for row in rows], dtype=np.int64)
@@ -34,7 +35,7 @@ def plot_cost(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
     return over_time(ax, story, "US dollars a day", colors)
 
 
-def plot_tokens(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_tokens(ax: Axes, story: YearStory, *, colors: Colors = _PLAIN) -> Axes:
     """Draw the tokens of each day, stacked: prompt from the cache, other prompt, completion."""
     rows = spend_of(story)
     days = np.array([row.day for row in rows], dtype=np.int64)

@@ -22,7 +22,7 @@ from experiments.years.transcript import Told, Transcript, TurnRecord
 
 MAX_EVICTION_ROWS = 200
 SAID_LIMIT = 3000
-"""Characters of what an agent said or thought; an answer of the store is cut earlier, because the journal has it too."""
+"""Characters of what an agent said or thought. Answers of the store are cut earlier: the journal has them, too."""
 
 
 class ConductView(NamedTuple):
@@ -130,7 +130,5 @@ def _sent(turn: TurnRecord, texts: Texts) -> list[Any] | None:
 
 def _knowledge(one: Knowledge, texts: Texts) -> list[Any]:
     memos = [[texts.place(title), texts.place(cut(content, SAID_LIMIT))] for title, content in one.memos.items()]
-    notes = [
-        [texts.place(kind), note.day, texts.place(cut(note.text, SAID_LIMIT))] for kind, note in one.notes.items()
-    ]
+    notes = [[texts.place(kind), note.day, texts.place(cut(note.text, SAID_LIMIT))] for kind, note in one.notes.items()]
     return [one.day, one.turn, one.first_turn, memos, notes]

@@ -83,7 +83,9 @@ def _cost_in_words(story: YearStory) -> str:
     unknown = sum(row.num_unpriced for row in rows)
     dearest = max(row.known_microusd for row in rows) / 1e6
     total = sum(row.known_microusd for row in rows) / 1e6
-    return f"known cost {total:,.4f} US dollars, {dearest:,.4f} on the dearest day, {unknown:,} answers of unknown price"
+    return (
+        f"known cost {total:,.4f} US dollars, {dearest:,.4f} on the dearest day, {unknown:,} answers of unknown price"
+    )
 
 
 def _tokens_in_words(story: YearStory) -> str:
