@@ -78,10 +78,23 @@ def compare(
     if len(runs) < 2:
         raise ValueError(f"runs has {len(runs)} agent; a comparison needs at least 2")
     values = {name: scenario_means(episodes, metric) for name, episodes in runs.items()}
-    raw = [_difference((metric, a, b), values[a], values[b], rng=rng, delta=delta) for a, b in combinations(runs, 2)]
+    is_higher_better = METRIC_BY_NAME[metric].better == "higher"
+    return compare_values(values, metric, is_higher_better=is_higher_better, rng=rng, delta=delta)
+
+
+def compare_values(
+    values: Mapping[str, Mapping[str, float]],
+    metric: str,
+    *,
+    is_higher_better: bool,
+    rng: np.random.Generator,
+    delta: float | None = None,
+) -> Comparison:
+    """Compare every pair of agents by their outcomes of the metric, ``{agent: {what they share: outcome}}``."""
+    raw = [_difference((metric, a, b), values[a], values[b], rng=rng, delta=delta) for a, b in combinations(values, 2)]
     corrected = holm([difference.p for difference in raw])
     differences = tuple(d._replace(p_holm=p) for d, p in zip(raw, corrected, strict=True))
-    return Comparison(metric, differences, _groups(metric, values, differences))
+    return Comparison(metric, differences, _groups(values, differences, is_higher_better))
 
 
 def scenario_means(episodes: Sequence[EpisodeRecord], metric: str) -> dict[str, float]:
@@ -162,11 +175,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _groups(
-    metric: str, values: Mapping[str, Mapping[str, float]], differences: Sequence[Difference]
+    values: Mapping[str, Mapping[str, float]], differences: Sequence[Difference], is_higher_better: bool
 ) -> tuple[tuple[str, ...], ...]:
     """Rank agents and tie each to the leader of its group unless their difference is significant."""
     differ = {frozenset((d.first, d.second)) for d in differences if d.is_significant}
-    direction = -1 if METRIC_BY_NAME[metric].better == "higher" else 1
+    direction = -1 if is_higher_better else 1
     scored = [name for name, outcomes in values.items() if outcomes]
     ranked = sorted(scored, key=lambda name: direction * math.fsum(values[name].values()) / len(values[name]))
     groups: list[list[str]] = []

@@ -18,6 +18,7 @@ from experiments.runs.verify import verify_run
 from experiments.stats import PAIRED, Comparison, separation_table
 from experiments.stats import compare as compare_runs
 from experiments.validity import invalidity
+from experiments.years.comparing import BETTER, compare_years, find_years, read_outcomes
 from experiments.years.run import is_year
 from experiments.years.verify import verify_year
 
@@ -30,12 +31,21 @@ _COLUMNS = ("pair", "difference [95 %]", "p (Holm)", "verdict", "n", "n needed")
 
 def compare(
     runs: options.Runs,
-    metric: Annotated[str, typer.Option(help=f"One of {', '.join(PAIRED)}.")] = "se_plus",
+    metric: Annotated[
+        str | None,
+        typer.Option(help=f"One of {', '.join(PAIRED)}; of years {', '.join(BETTER)}."),
+    ] = None,
     separation: Annotated[bool, typer.Option(help="Also show which metric tells them apart in which regime.")] = False,
     difference: options.Difference = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare agents on the scenarios they share: paired differences, ties, and how many would tell them apart."""
+    """Compare agents on the scenarios or worlds all met: paired differences, ties, how many are needed."""
+    if years := find_years(runs):
+        if separation:
+            raise ValueError("--separation is about regimes of negotiations; leave it out for years")
+        _compare_years(years, metric or "final_assets", difference, as_json=as_json)
+        return
+    metric = metric or "se_plus"
     loaded = load_same_suite(runs)
     records = {run.header.agent: run.records for run in loaded}
     comparison = compare_runs(records, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
@@ -60,6 +70,18 @@ def compare(
             part = [row.difference for row in rows if (row.metric, row.regime) == (name, regime)]
             if part:
                 print_table(_table(f"{name} in {regime}", difference_rows(part)))
+
+
+def _compare_years(years: Sequence[Path], metric: str, difference: float | None, *, as_json: bool) -> None:
+    outcomes = read_outcomes(years, metric)
+    for folder, why in outcomes.excluded.items():
+        note(f"EXCLUDED: {folder} is in no number ({why})")
+    comparison = compare_years(outcomes, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
+    if as_json:
+        rows = [d._asdict() for d in comparison.differences]
+        out(json.dumps({"metric": metric, "groups": comparison.groups, "differences": rows}, allow_nan=False))
+        return
+    _print_comparison(comparison, "store years")
 
 
 def report(
