@@ -136,6 +136,8 @@ class Talker(Conducted):
         from experiments.years.transcript import Said
 
         text = f"Turn {{}} {'words ' * (SAID_LIMIT // 6)}"
+        opened = call("open_store", {"store_type": "beauty", "store_name": "B"})  # else an idle year ends in ruin
+        session.act(Said(tool_calls=(opened,)))
         while not session.is_over:
             name = WAIT if session.num_turns % 11 == 10 else "check_balance"
             calls = (call("list_products", {"store_type": "beauty"}), call(name, place=1))
