@@ -216,6 +216,17 @@ def test_a_folder_in_use_is_a_clear_answer(address, settings, agent):
     year.close()
 
 
+def test_a_folder_with_another_year_is_left_alone_and_its_settings_are_not_told(tmp_path, caplog):
+    settings = ServeSettings(out=tmp_path, num_days=3)
+    with hosted(settings) as address:
+        open_session(address, "a")
+    with hosted(settings.model_copy(update={"max_turns": 7})) as address:
+        status, fault = send(address, "POST", "/v1/session", {"agent": "a"})
+    assert (status, fault["error"]["code"]) == (409, "other_year")
+    assert "7" not in fault["error"]["message"]
+    assert "agent_settings.limits.max_turns: 4000 there, 7 now" in caplog.text
+
+
 @pytest.mark.parametrize("failing", ["append", "model_dump"])
 def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkeypatch, caplog, failing, agent):
     """A turn that could not be written was not done; the same turn goes through once the disk is well again."""
