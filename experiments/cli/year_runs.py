@@ -51,11 +51,13 @@ class ModelChoice:
     memory: str = "plain"
     tool_mode: str | None = None
     context_tokens: int | None = None
+    tokenizer: str | None = None
     max_turns: int | None = None
 
     def storekeeper(self) -> dict[str, Any]:
         """Return the settings of the storekeeper that were chosen."""
-        chosen: dict[str, Any] = {"memory": self.memory, "tool_mode": self.tool_mode, "max_turns": self.max_turns}
+        names = ("memory", "tool_mode", "tokenizer", "max_turns")
+        chosen: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.context_tokens is not None:
             # The published thresholds, in proportion.
             scaled = (self.context_tokens * part // _CONTEXT for part in (_EVICT_AT, _EVICT_TO))
