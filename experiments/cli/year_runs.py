@@ -16,13 +16,14 @@ from experiments.cli.show import estimate, note, out
 from experiments.models.errors import BudgetExceeded
 from experiments.models.seat import is_model
 from experiments.registry import microusd
+from experiments.report.year_words import METRICS
 from experiments.runs.journal import strict_loads
+from experiments.storekeeper.settings import in_proportion
 from experiments.years.run import RESULT
 from experiments.years.spec import YearSpec
 from experiments.years.summary import summary_object
 from experiments.years.transcript import Outcome, OutcomeRecord
 
-_CONTEXT, _EVICT_AT, _EVICT_TO = 128_000, 120_000, 60_000
 _BAD_IN_NAME = re.compile(r"[^A-Za-z0-9._@+-]+")
 
 
@@ -59,9 +60,7 @@ class ModelChoice:
         names = ("memory", "tool_mode", "tokenizer", "max_turns")
         chosen: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.context_tokens is not None:
-            # The published thresholds, in proportion.
-            scaled = (self.context_tokens * part // _CONTEXT for part in (_EVICT_AT, _EVICT_TO))
-            chosen |= dict(zip(("evict_at", "evict_to"), scaled, strict=True)) | {"context_tokens": self.context_tokens}
+            chosen |= in_proportion(self.context_tokens)
         return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -151,9 +150,8 @@ def show_years(plan: YearPlan, played: list[Played], *, as_json: bool) -> None:
         name = played[0].spec.merchant
         out(f"{name}, {plan.rules} rules, {plan.num_days} days, {len(scored)} year(s); "
             "95 % intervals over worlds, - is undefined")  # fmt: skip
-        for metric, entry in summary.items():
-            if metric != "years":
-                out(f"{metric:38}{estimate(entry)}  n={entry['n']}")
+        for metric in (name for name in METRICS if name in summary):
+            out(f"{metric:38}{estimate(summary[metric])}  n={summary[metric]['n']}")
     if lost:
         _tell_lost(lost, len(played))
     if not scored:
