@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import typer
 
 from experiments.cli.playing import NOTHING_SCORED
-from experiments.cli.show import estimate, note, out
+from experiments.cli.show import count_bar, estimate, note, out
 from experiments.models.errors import BudgetExceeded
 from experiments.models.seat import is_model
 from experiments.registry import microusd
@@ -22,7 +22,7 @@ from experiments.storekeeper.settings import in_proportion
 from experiments.years.run import RESULT
 from experiments.years.spec import YearSpec
 from experiments.years.summary import summary_object
-from experiments.years.transcript import Outcome, OutcomeRecord
+from experiments.years.transcript import DayRecord, Outcome, OutcomeRecord
 
 _BAD_IN_NAME = re.compile(r"[^A-Za-z0-9._@+-]+")
 
@@ -109,9 +109,19 @@ def _agent_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[
     )
     planned = plan_seat(plan.agent, asked)
     jobs = _jobs(plan, planned.name, planned.settings_object)
-    with connected(planned, asked, [job.folder for job in jobs], workers) as seat:
+    total = plan.num_runs * plan.num_days
+    reached: dict[int, int] = {}
+    with (
+        connected(planned, asked, [job.folder for job in jobs], workers) as seat,
+        count_bar(total, f"{planned.name}, days") as progress,
+    ):
+
+        def on_day(spec: YearSpec, day: DayRecord) -> None:
+            reached[spec.world_seed] = day.day
+            progress(sum(reached.values()), total)
+
         stop = seat.client.stop if seat.client else lambda: None
-        for job, outcome in run_agent_years(jobs, seat, workers, stop):
+        for job, outcome in run_agent_years(jobs, seat, workers, stop, on_day):
             path = job.folder / RESULT
             result = strict_loads(path.read_bytes()) if outcome.is_scored else None
             yield Played(job.folder, job.spec, result, outcome)

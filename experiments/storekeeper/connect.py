@@ -22,7 +22,7 @@ from experiments.years.transcript import MODEL_CALLS
 MAX_OUTPUT_TOKENS = 8_000
 TIMEOUT_S = 600.0
 LOCAL_OUTPUT_TOKENS = 240
-LOCAL_TEMPERATURE = 0.8
+LOCAL_TEMPERATURE = 1.5
 """At 0, or with one seed for all calls, it repeats its first call for the rest of the year."""
 LOCAL_STOREKEEPER = StorekeeperSettings(
     tool_mode="json", context_tokens=8_192, evict_at=3_000, evict_to=2_300, keep_groups=1, text_limit=16

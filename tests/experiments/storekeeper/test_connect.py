@@ -36,7 +36,7 @@ def test_every_setting_that_changes_the_year_is_in_the_name(options, name):
 
 def test_the_local_models_own_settings_are_its_plain_name():
     local = plan_seat("local", StorekeeperOptions())
-    assert (local.name, local.settings.tool_mode, local.model.temperature) == ("local", "json", 0.8)
+    assert (local.name, local.settings.tool_mode, local.model.temperature) == ("local", "json", 1.5)
     with pytest.raises(ValueError, match="one fixed way"):
         plan_seat("local", StorekeeperOptions(effort="low"))
 
