@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from experiments.fault_server import FaultServer
 from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
 from experiments.storekeeper.seat import seat_of, year_key
-from experiments.storekeeper.settings import StorekeeperSettings
+from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
 from experiments.years.spec import YearSpec
 
 URL = "http://127.0.0.1:1/v1"
@@ -26,6 +26,8 @@ def seat(agent="openai:bot", **options):
         ({"storekeeper": {"memory": "summary"}}, "openai:bot+summary"),
         ({"storekeeper": {"memory": "price-limits", "max_turns": 9}}, "openai:bot+price-limits+max-turns-9"),
         ({"storekeeper": {"tool_mode": "json"}}, "openai:bot+tool-mode-json"),
+        ({"storekeeper": in_proportion(32_000)}, "openai:bot+context-tokens-32000"),
+        ({"storekeeper": {**in_proportion(32_000), "evict_to": 9}}, "openai:bot+context-tokens-32000+evict-to-9"),
     ],
 )
 def test_every_setting_that_changes_the_year_is_in_the_name(options, name):
@@ -34,7 +36,7 @@ def test_every_setting_that_changes_the_year_is_in_the_name(options, name):
 
 def test_the_local_models_own_settings_are_its_plain_name():
     local = plan_seat("local", StorekeeperOptions())
-    assert (local.name, local.settings.tool_mode, local.model.temperature) == ("local", "json", 0.8)
+    assert (local.name, local.settings.tool_mode, local.model.temperature) == ("local", "json", 1.5)
     with pytest.raises(ValueError, match="one fixed way"):
         plan_seat("local", StorekeeperOptions(effort="low"))
 
@@ -70,6 +72,12 @@ def test_years_that_differ_in_anything_have_calls_of_their_own():
 def test_settings_that_cannot_be_are_refused(wrong):
     with pytest.raises(ValidationError):
         StorekeeperSettings(**wrong)
+
+
+def test_the_published_thresholds_are_in_proportion():
+    assert in_proportion(128_000) == StorekeeperSettings().model_dump(
+        include={"context_tokens", "evict_at", "evict_to"}
+    )
 
 
 def test_the_answer_has_room_in_the_context():

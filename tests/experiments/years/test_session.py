@@ -86,6 +86,14 @@ class Waiter:
             session.act(said(WAIT))
 
 
+class Faulty(Waiter):
+    """An agent with a fault in its code."""
+
+    def play(self, session):
+        session.act(said(WAIT))
+        raise KeyError("price")
+
+
 def run(folder, agent, **more):
     seat = PlainSeat("waiter", agent, **more)
     return run_agent_year(folder, YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object), seat)
@@ -100,6 +108,16 @@ def test_any_agent_leaves_the_same_folder(tmp_path):
     assert verify_year(tmp_path) == []
 
 
+def test_each_morning_is_told_and_the_last_one_again_when_it_goes_on(tmp_path):
+    seat = PlainSeat("waiter", Faulty())
+    spec = YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object)
+    told = []
+    with pytest.raises(KeyError):
+        run_agent_year(tmp_path, spec, seat, lambda spec, day: told.append(day.day))
+    run_agent_year(tmp_path, spec, PlainSeat("waiter", Waiter()), lambda spec, day: told.append(day.day))
+    assert told == [1, 1, 2, 3]
+
+
 def test_an_agent_that_leaves_early_is_scored_as_stopped(tmp_path):
     left = run(tmp_path, Waiter(leaves_after=1))
     assert (left.outcome, left.detail, left.end) == (Outcome.AGENT_STOPPED, "the agent left before the end", "stopped")
@@ -112,11 +130,6 @@ def test_a_turn_limit_is_part_of_what_the_year_is(tmp_path):
 
 
 def test_an_exception_of_the_agents_code_is_raised_and_the_turns_are_kept(tmp_path):
-    class Faulty(Waiter):
-        def play(self, session):
-            session.act(said(WAIT))
-            raise KeyError("price")
-
     with pytest.raises(KeyError):
         run(tmp_path, Faulty())
     assert len(read_transcript(tmp_path).turns) == 1
