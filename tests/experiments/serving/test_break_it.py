@@ -189,6 +189,13 @@ def test_of_concurrent_turns_one_is_carried_out(address, agent):
     assert send(address, "GET", f"/v1/session?session={session}")[1]["turn"] == 1
 
 
+def test_a_year_that_many_open_at_once_is_opened_once(address, agent):
+    with ThreadPoolExecutor(16) as pool:
+        replies = list(pool.map(lambda _: send_raw(address, "POST", "/v1/session", {"agent": agent}), range(16)))
+    assert {status for status, _, _ in replies} == {200}
+    assert len({text for _, _, text in replies}) == 1
+
+
 def test_sessions_do_not_disturb_each_other(address, agent):
     def whole_year(place):
         session = open_session(address, f"{agent}-{place}")
