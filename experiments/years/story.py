@@ -135,7 +135,8 @@ def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
     folder = Path(folder)
     spec = read_spec(folder)
-    if not (folder / RESULT).is_file() or read_journal(folder / CALLS).torn:
+    is_open = spec.agent_settings is not None and read_outcome(folder) is None
+    if is_open or not (folder / RESULT).is_file() or read_journal(folder / CALLS).torn:
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
     year = Year(spec.build_world(), spec.build_rules())
     try:

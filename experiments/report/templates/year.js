@@ -5,6 +5,10 @@
   const data = JSON.parse(document.getElementById("journal-data").textContent);
   const form = document.getElementById("filters");
   const list = document.getElementById("calls");
+  if (!data.years.length) {
+    list.replaceChildren(element("li", {}, "No year to show."));
+    return;
+  }
   const more = document.getElementById("more");
   const state = { found: [], shown: 0 };
   const [DAY, CLOCK, TOOL, OK, ASKED_AT, ANSWER] = [0, 1, 2, 3, 4, 5];

@@ -10,7 +10,9 @@ import pytest
 
 from experiments.report.year_conduct import SAID_LIMIT
 from experiments.report.years import build_year_report, report_years
+from experiments.runs.folder import RunError
 from experiments.years.story import read_excluded, read_story
+from experiments.years.transcript import OUTCOME
 from tests.experiments.report.cases import HOSTILE
 from tests.experiments.report.conftest import ARGUMENTS
 from tests.experiments.report.pages import Page, faults_of
@@ -61,6 +63,21 @@ def test_a_lost_year_is_counted_loudly_and_is_in_no_number(page, folders):
     assert read_excluded(folders[2]).outcome.detail.endswith("nobody answers")
 
 
+def test_a_report_on_lost_years_alone_says_so(folders, tmp_path):
+    page = Page(report_years(folders[2:], tmp_path / "report.html", title="Lost").read_text(encoding="utf-8"))
+    assert faults_of(page) == []
+    assert "1 more year was lost and is in no number" in page.words
+    assert page.data["years"] == []
+    assert not SECTIONS & {section["id"] for section in page.of("section")}
+
+
+def test_a_year_that_may_still_go_on_is_refused(tmp_path):
+    folder = play(Idler(), tmp_path)
+    (folder / OUTCOME).unlink()
+    with pytest.raises(RunError, match="holds an unfinished year"):
+        read_story(folder)
+
+
 def test_the_payload_holds_every_turn_and_what_was_known(page):
     conduct, strings = page.data["years"][0]["conduct"], page.data["strings"]
     assert [turn[0] for turn in conduct["turns"]] == list(range(8))
@@ -79,7 +96,7 @@ def test_a_page_about_merchants_alone_has_none_of_it(stories):
 
 
 @pytest.mark.browser
-def test_the_transcript_in_a_browser(chromium_path, html, tmp_path):
+def test_the_transcript_in_a_browser(chromium_path, html, folders, tmp_path):
     from playwright.sync_api import sync_playwright
 
     (tmp_path / "report.html").write_text(html, encoding="utf-8")
@@ -96,6 +113,9 @@ def test_the_transcript_in_a_browser(chromium_path, html, tmp_path):
             browse(tab)
             assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
             assert tab.evaluate("window.hacked") is None
+        report_years(folders[2:], tmp_path / "lost.html", title="Lost")
+        tab.goto((tmp_path / "lost.html").as_uri())
+        assert tab.inner_text("#calls") == "No year to show."
         browser.close()
     assert logged == []
     assert [url for url in requested if not url.startswith(("file:", "data:"))] == []
