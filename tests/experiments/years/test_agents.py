@@ -384,3 +384,24 @@ def test_a_whole_year_with_faults_and_twenty_kills(tmp_path):
         assert settled <= server.stats["microusd"]
     assert any(isinstance(line, TurnRecord) for line in read_transcript(folder).lines)
     assert verify_year(folder) == []
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path):
+    with FaultServer(latency_s=0.02, kept_requests=20) as slow:
+        command = [sys.executable, "-c", "from experiments.cli import main; main()", "year", "--agent",
+                   "openai:shop/idle/40", "--base-url", slow.url, "--days", "40", "--out", str(tmp_path)]  # fmt: skip
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        deadline = time.monotonic() + 60
+        while slow.stats["requests"] < 10 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "interrupted; everything finished is kept" in told
+        (folder,) = tmp_path.iterdir()
+        done = read_transcript(folder)
+        assert 1 <= len(done.turns) < 40
+        assert done.outcome is None
+        subprocess.run(command, check=True, capture_output=True)
+        assert slow.stats["requests"] == 40
+    assert read_transcript(folder).outcome.outcome is Outcome.FINISHED
