@@ -23,13 +23,14 @@ from experiments.runs.journal import JournalWriter, encode_line, strict_dumps
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.run import CALLS, RESULT, open_header, result_object
-from experiments.years.session import Guard, Line, YearAgent, YearSession
+from experiments.years.session import Guard, YearAgent, YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import (
     MODEL_CALLS,
     OUTCOME,
     TRANSCRIPT,
     DayRecord,
+    Line,
     Outcome,
     OutcomeRecord,
     read_outcome,
