@@ -9,12 +9,12 @@ import anyio
 
 from experiments.runs.journal import strict_dumps
 from experiments.serving.faults import RequestError, log_error, logger
+from experiments.serving.settings import MAX_BODY_BYTES
 from experiments.serving.tokens import Token
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MAX_BODY_BYTES = 1_048_576
 BODY_SECONDS = 15.0
 OPEN_PATHS = ("/health", "/openapi.json")
 IS_LOGGED = "terms.is_logged"

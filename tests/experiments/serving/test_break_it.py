@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from experiments.serving.guard import MAX_BODY_BYTES
 from experiments.serving.session import ServedYear
-from experiments.serving.settings import ServeSettings
+from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
 HEAD = f"POST /v1/finish HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\r\n".encode()
@@ -256,6 +255,7 @@ def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkey
     assert f"error {number} in POST /v1/actions" in caplog.text
     assert "no space left" in caplog.text
     assert SECRET not in caplog.text
+    assert send(address, "GET", f"/v1/session?session={session}")[1]["turn"] == 0
     status, answer = send(address, "POST", "/v1/actions", body, Idempotency_Key="0")
     assert (status, answer["turn"]) == (200, 1)
     assert (
