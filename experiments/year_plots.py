@@ -42,7 +42,7 @@ def plot_assets(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axe
     ax.fill_between(days, assets, assets + _column(story, "stock_fen"), color=colors.series[0], alpha=0.25, linewidth=0)
     ax.plot(days, assets + _column(story, "stock_fen"), color=colors.series[0], linewidth=1, label="with stock at cost")
     ax.plot(days, assets, color=colors.ink, linewidth=2, label="assets")
-    return _over_time(ax, story, "thousand yuan", colors)
+    return over_time(ax, story, "thousand yuan", colors)
 
 
 def plot_cash(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
@@ -50,14 +50,14 @@ def plot_cash(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
     for name, color in zip(("escrow", "wallet", "bank"), colors.series, strict=False):
         ax.plot(_days(story), _column(story, f"{name}_fen"), color=color, linewidth=1.6, label=name)
     ax.axhline(0, color=colors.ink, linewidth=0.8)
-    return _over_time(ax, story, "thousand yuan", colors)
+    return over_time(ax, story, "thousand yuan", colors)
 
 
 def plot_stock_age(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
     """Draw the mean age of the units in the warehouse; a day with an empty warehouse leaves a gap."""
     ages = [row["stock_age_days"] for row in story.days]
     ax.plot(_days(story), np.array(ages, dtype=float), color=colors.series[1], linewidth=1.6, label="mean age of stock")
-    return _over_time(ax, story, "days", colors)
+    return over_time(ax, story, "days", colors)
 
 
 def plot_storage_bill(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
@@ -66,7 +66,7 @@ def plot_storage_bill(ax: Axes, story: YearStory, *, colors: Colors = Colors()) 
     ax.fill_between(
         _days(story), 0, bill, color=colors.series[0], alpha=0.6, linewidth=0, step="mid", label="storage bill"
     )
-    return _over_time(ax, story, "yuan a day", colors)
+    return over_time(ax, story, "yuan a day", colors)
 
 
 def plot_sales(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
@@ -80,7 +80,7 @@ def plot_sales(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes
     if series and len(days):
         shades = [colors.series[index % len(colors.series)] for index in range(len(names))]
         ax.stackplot(days - 1, *series, colors=shades, labels=[story.stores[name] for name in names], alpha=0.75)
-    return _over_time(ax, story, "thousand yuan a day", colors)
+    return over_time(ax, story, "thousand yuan a day", colors)
 
 
 def plot_frauds(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
@@ -148,7 +148,7 @@ def _paid(rows: Sequence[FraudRow], kind: str, *, is_after: bool) -> float:
     return sum(row.paid for row in rows if row.fraud == kind and row.is_after_evidence == is_after)
 
 
-def _over_time(ax: Axes, story: YearStory, unit: str, colors: Colors) -> Axes:
+def over_time(ax: Axes, story: YearStory, unit: str, colors: Colors) -> Axes:
     """Finish a chart over the days: events as numbered bands, promotions as bars along the foot, calendar, legend."""
     last = max(1, story.spec.num_days)
     foot = ax.get_xaxis_transform()

@@ -82,7 +82,10 @@ class _Trader:
         self._market.store_types = self._ask("market_search")["store_types"]
         for card in self._market.store_types:
             for name in card["category_names"]:
-                self._market.categories[name] = self._ask("market_search", category=name)["detail"]
+                found = self._ask("market_search", category=name)
+                if self.is_over:  # the year was too short for the research
+                    return
+                self._market.categories[name] = found["detail"]
         self._queue = self._advice.rank_store_types(self._market)
         self._buyer.bank = self._ask("check_balance")["bank_balance"]
         for _ in range(_FIRST_STORES):

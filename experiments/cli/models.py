@@ -17,12 +17,18 @@ if TYPE_CHECKING:
     from experiments.models.costing import CallFacts
 
 
-def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: options.AsJson = False) -> None:
+def cost(
+    run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")], as_json: options.AsJson = False
+) -> None:
     """Show what a run's model calls cost: settled, reserved and unknown money, tokens by kind, latency, who served."""
     from experiments.models.calls import read_calls
     from experiments.models.costing import call_facts, cost_per_episode, reply_rates
     from experiments.models.seat import CALLS
+    from experiments.years.run import is_year
 
+    if is_year(run):
+        _year_cost(run, as_json=as_json)
+        return
     label, seeds, receipts = _what_was_played(run)
     calls = read_calls(run / CALLS)
     facts = call_facts(calls)
@@ -31,12 +37,19 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
     if as_json:
         out(json.dumps(_as_object(facts, per_episode, rates), allow_nan=False))
         return
-    spent = facts.spending
     out(label)
+    _show_facts(facts, per_episode)
+    for name, rate in rates.items():
+        out(f"{name:15}{estimate(rate._asdict())}  n={rate.n}")
+
+
+def _show_facts(facts: CallFacts, per_episode: Estimate | None = None) -> None:
+    spent = facts.spending
     out(f"settled        ${spent.settled_microusd / 1e6:.6f} in {spent.num_settled} attempts")
     out(f"unknown        {spent.num_unknown} attempts that may have been billed an amount nobody told")
     out(f"not billed     {spent.num_free} failed attempts; {facts.num_recalled} calls answered from the cache")
-    out(f"per episode    {_dollars(per_episode)}  n={per_episode.n}")
+    if per_episode is not None:
+        out(f"per episode    {_dollars(per_episode)}  n={per_episode.n}")
     out(f"tokens         prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
     out(f"               and written to a cache {spent.cache_write_tokens}")
     out(f"               completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
@@ -44,8 +57,20 @@ def cost(run: Annotated[Path, typer.Argument(help="Run folder.")], as_json: opti
     out(f"served by      {', '.join(facts.served_by) or '-'}")
     if facts.refused:
         out(f"asked without  {', '.join(facts.refused)}, which the server rejects")
-    for name, rate in rates.items():
-        out(f"{name:15}{estimate(rate._asdict())}  n={rate.n}")
+
+
+def _year_cost(folder: Path, *, as_json: bool) -> None:
+    from experiments.models.calls import read_calls
+    from experiments.models.costing import call_facts
+    from experiments.years.run import read_spec
+    from experiments.years.transcript import MODEL_CALLS
+
+    spec, facts = read_spec(folder), call_facts(read_calls(folder / MODEL_CALLS))
+    if as_json:
+        out(json.dumps(_facts_object(facts), allow_nan=False))
+        return
+    out(f"{spec.merchant}, {spec.num_days} days in world {spec.world_seed}")
+    _show_facts(facts)
 
 
 def _what_was_played(folder: Path) -> tuple[str, list[int], dict[str, list[dict[str, Any]]]]:
@@ -72,6 +97,14 @@ def _dollars(amount: Estimate) -> str:
 
 def _as_object(facts: CallFacts, per_episode: Estimate, rates: Mapping[str, Estimate]) -> dict[str, Any]:
     return {
+        **_facts_object(facts),
+        "usd_per_episode": per_episode._asdict(),
+        "replies": {name: rate._asdict() for name, rate in rates.items()},
+    }
+
+
+def _facts_object(facts: CallFacts) -> dict[str, Any]:
+    return {
         "spending": facts.spending.model_dump(),
         "num_attempts": facts.num_attempts,
         "num_failed": facts.num_failed,
@@ -79,8 +112,6 @@ def _as_object(facts: CallFacts, per_episode: Estimate, rates: Mapping[str, Esti
         "served_by": facts.served_by,
         "refused": facts.refused,
         "latency_s": facts.latency_s._asdict(),
-        "usd_per_episode": per_episode._asdict(),
-        "replies": {name: rate._asdict() for name, rate in rates.items()},
     }
 
 

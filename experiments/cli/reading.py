@@ -21,6 +21,7 @@ from experiments.sessions.verify import verify_sessions
 from experiments.stats import PAIRED, Comparison, compare_values, separation_table
 from experiments.stats import compare as compare_runs
 from experiments.validity import invalidity
+from experiments.years.comparing import BETTER, compare_years, find_years, read_outcomes
 from experiments.years.run import is_year
 from experiments.years.verify import verify_year
 
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from oracle.belief_errors import Trace
 
 BOOTSTRAP_SEED = 0
-_METRIC_HELP = f"Episodes: {', '.join(PAIRED)}; commerce runs also profit; sessions: {', '.join(PAIRED_IN_SESSIONS)}."
+_METRIC_HELP = (
+    f"Episodes: {', '.join(PAIRED)}; commerce runs also profit; sessions: {', '.join(PAIRED_IN_SESSIONS)}; "
+    f"years: {', '.join(BETTER)}."
+)
 _COLUMNS = ("pair", "difference [95 %]", "p (Holm)", "verdict", "n", "n needed")
 
 
@@ -41,9 +45,14 @@ def compare(
     difference: options.Difference = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare agents on the scenarios they share: paired differences, ties, and how many would tell them apart."""
+    """Compare agents on the scenarios, sessions or worlds all met: paired differences, ties, how many are needed."""
     if any(map(is_sessions, runs)):
         _compare_sessions(runs, metric or "terminal_balance", difference, as_json=as_json)
+        return
+    if years := find_years(runs):
+        if separation:
+            raise ValueError("--separation is about regimes of negotiations; leave it out for years")
+        _compare_years(years, metric or "final_assets", difference, as_json=as_json)
         return
     loaded = load_same_suite(runs)
     metric = metric or "se_plus"
@@ -96,6 +105,18 @@ def _compare_sessions(folders: Sequence[Path], metric: str, difference: float | 
         out(json.dumps(shown, allow_nan=False))
         return
     _print_comparison(comparison, label)
+
+
+def _compare_years(years: Sequence[Path], metric: str, difference: float | None, *, as_json: bool) -> None:
+    outcomes = read_outcomes(years, metric)
+    for folder, why in outcomes.excluded.items():
+        note(f"EXCLUDED: {folder} is in no number ({why})")
+    comparison = compare_years(outcomes, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
+    if as_json:
+        rows = [d._asdict() for d in comparison.differences]
+        out(json.dumps({"metric": metric, "groups": comparison.groups, "differences": rows}, allow_nan=False))
+        return
+    _print_comparison(comparison, "store years")
 
 
 def report(

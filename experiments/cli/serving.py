@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +38,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
         typer.Option(help="File with the token (default: TERMS_SERVE_TOKEN, or made in --out).", rich_help_panel=HTTP),
     ] = None,
     max_sessions: Annotated[int, typer.Option(min=1, max=10_000, help="Years at a time.", rich_help_panel=HTTP)] = 64,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.", rich_help_panel=HTTP)] = False,
     agent: Annotated[str, typer.Option(help="Name of the agent.", rich_help_panel=MCP)] = "mcp",
     run: Annotated[int, typer.Option(min=0, max=9999, help="Which of its years.", rich_help_panel=MCP)] = 0,
     finish: Annotated[
@@ -58,6 +60,9 @@ def serve(  # noqa: PLR0913 - one parameter an option
         note(
             "note: the world of the default seed is public; choose another --world to measure an agent that may know it"
         )
+    # The MCP library talks to the root logger; an operator wants its warnings and what this project says.
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("terms.serve").setLevel(logging.INFO if verbose else logging.WARNING)
     with Sessions(settings) as sessions:
         if http:
             _serve_http(sessions, host, port, token_file, is_exposed=expose)

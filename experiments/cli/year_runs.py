@@ -12,17 +12,18 @@ from typing import Any, NamedTuple
 import typer
 
 from experiments.cli.playing import NOTHING_SCORED
-from experiments.cli.show import estimate, note, out
+from experiments.cli.show import count_bar, estimate, note, out
 from experiments.models.errors import BudgetExceeded
 from experiments.models.seat import is_model
 from experiments.registry import microusd
+from experiments.report.year_words import METRICS
 from experiments.runs.journal import strict_loads
+from experiments.storekeeper.settings import in_proportion
 from experiments.years.run import RESULT
 from experiments.years.spec import YearSpec
 from experiments.years.summary import summary_object
-from experiments.years.transcript import Outcome, OutcomeRecord
+from experiments.years.transcript import DayRecord, Outcome, OutcomeRecord
 
-_CONTEXT, _EVICT_AT, _EVICT_TO = 128_000, 120_000, 60_000
 _BAD_IN_NAME = re.compile(r"[^A-Za-z0-9._@+-]+")
 
 
@@ -51,15 +52,15 @@ class ModelChoice:
     memory: str = "plain"
     tool_mode: str | None = None
     context_tokens: int | None = None
+    tokenizer: str | None = None
     max_turns: int | None = None
 
     def storekeeper(self) -> dict[str, Any]:
         """Return the settings of the storekeeper that were chosen."""
-        chosen: dict[str, Any] = {"memory": self.memory, "tool_mode": self.tool_mode, "max_turns": self.max_turns}
+        names = ("memory", "tool_mode", "tokenizer", "max_turns")
+        chosen: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.context_tokens is not None:
-            # The published thresholds, in proportion.
-            scaled = (self.context_tokens * part // _CONTEXT for part in (_EVICT_AT, _EVICT_TO))
-            chosen |= dict(zip(("evict_at", "evict_to"), scaled, strict=True)) | {"context_tokens": self.context_tokens}
+            chosen |= in_proportion(self.context_tokens)
         return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -108,9 +109,19 @@ def _agent_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[
     )
     planned = plan_seat(plan.agent, asked)
     jobs = _jobs(plan, planned.name, planned.settings_object)
-    with connected(planned, asked, [job.folder for job in jobs], workers) as seat:
+    total = plan.num_runs * plan.num_days
+    reached: dict[int, int] = {}
+    with (
+        connected(planned, asked, [job.folder for job in jobs], workers) as seat,
+        count_bar(total, f"{planned.name}, days") as progress,
+    ):
+
+        def on_day(spec: YearSpec, day: DayRecord) -> None:
+            reached[spec.world_seed] = day.day
+            progress(sum(reached.values()), total)
+
         stop = seat.client.stop if seat.client else lambda: None
-        for job, outcome in run_agent_years(jobs, seat, workers, stop):
+        for job, outcome in run_agent_years(jobs, seat, workers, stop, on_day):
             path = job.folder / RESULT
             result = strict_loads(path.read_bytes()) if outcome.is_scored else None
             yield Played(job.folder, job.spec, result, outcome)
@@ -149,9 +160,8 @@ def show_years(plan: YearPlan, played: list[Played], *, as_json: bool) -> None:
         name = played[0].spec.merchant
         out(f"{name}, {plan.rules} rules, {plan.num_days} days, {len(scored)} year(s); "
             "95 % intervals over worlds, - is undefined")  # fmt: skip
-        for metric, entry in summary.items():
-            if metric != "years":
-                out(f"{metric:38}{estimate(entry)}  n={entry['n']}")
+        for metric in (name for name in METRICS if name in summary):
+            out(f"{metric:38}{estimate(summary[metric])}  n={summary[metric]['n']}")
     if lost:
         _tell_lost(lost, len(played))
     if not scored:

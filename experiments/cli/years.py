@@ -37,6 +37,10 @@ Context = Annotated[
     int | None,
     typer.Option("--context-tokens", min=2000, help="What the model can hold.", rich_help_panel=options.MODELS),
 ]
+Tokenizer = Annotated[
+    Literal["characters", "o200k"] | None,
+    typer.Option(help="Measure of the context; the server's usage corrects it.", rich_help_panel=options.MODELS),
+]
 MaxTurns = Annotated[
     int | None, typer.Option(min=1, help="Turns of a model (default: 4000).", rich_help_panel=options.MODELS)
 ]
@@ -70,6 +74,7 @@ def year(  # noqa: PLR0913 - one parameter an option
     memory: MemoryOption = "plain",
     tool_mode: ToolMode = None,
     context_tokens: Context = None,
+    tokenizer: Tokenizer = None,
     max_turns: MaxTurns = None,
 ) -> None:
     """Run a store for a year and print every metric; the same command resumes after a stop."""
@@ -86,6 +91,7 @@ def year(  # noqa: PLR0913 - one parameter an option
         memory=memory,
         tool_mode=tool_mode,
         context_tokens=context_tokens,
+        tokenizer=tokenizer,
         max_turns=max_turns,
     )
     show_years(plan, play_years(plan, choice, workers), as_json=as_json)

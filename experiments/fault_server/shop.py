@@ -117,8 +117,10 @@ class _Shop:
     def _run(self) -> None:
         rules = PAPER.model_copy(update={"num_days": self._num_days})
         no_world: Any = None
-        build_merchant(self._merchant, no_world, rules)(self._decide)
-        self._made.put(None)
+        try:
+            build_merchant(self._merchant, no_world, rules)(self._decide)
+        finally:
+            self._made.put(None)
 
     def _decide(self, tool: str, arguments: Mapping[str, Any]) -> Result:
         self._made.put(_Decision(tool, json.dumps(arguments)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,10 +17,36 @@ from experiments.models.settings import ModelSettings
 from experiments.models.texts import Redactor
 
 _NO_KEY = "none"
+_LEAST_WAIT_S = 0.001
 _LARGEST_ANSWER = 64 * 2**20
 """Bytes after unpacking: an answer without an end would fill the memory before its time is over."""
 _SDK_FIELDS = frozenset({"model", "max_tokens", "max_completion_tokens", "temperature", "seed"})
 """What goes through the SDK's own parameters. Its walk over typed messages took longer than all else of a long call."""
+
+
+class _Deadline(threading.local):
+    """When the call of this thread has to be over; reads of its connection wait no longer than that.
+
+    The socket's own time limit is for one read and starts again with every byte, so that headers sent drop by drop
+    would hold a call for hours.
+    """
+
+    moment: float | None = None
+
+    def watch(self, request: Any) -> None:
+        """Look out for the connection that ``request`` opens."""
+        request.extensions["trace"] = self._traced
+
+    def _traced(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            stream = info["return_value"]
+            stream.read = functools.partial(self._read, stream.read)
+
+    def _read(self, read: Callable[..., bytes], max_bytes: int, timeout: float | None = None) -> bytes:
+        if self.moment is not None:
+            left = max(_LEAST_WAIT_S, self.moment - time.monotonic())
+            timeout = left if timeout is None else min(timeout, left)
+        return read(max_bytes, timeout)
 
 
 class Transport:
@@ -29,8 +58,10 @@ class Transport:
         self._settings = settings
         self._timing = timing
         self._redact = Redactor(key)
+        self._deadline = _Deadline()
         # A loopback server is never meant to be reached through the environment's proxy.
         direct = urlsplit(settings.url).hostname in ("127.0.0.1", "localhost", "::1")
+        hooks: Any = {"request": [self._deadline.watch]}
         self._client = openai.OpenAI(
             base_url=settings.url,
             api_key=key or _NO_KEY,
@@ -38,7 +69,7 @@ class Transport:
             timeout=settings.timeout_s,
             default_headers=headers(settings),
             # A redirect would hand the prompt to a server that the settings do not show.
-            http_client=openai.DefaultHttpxClient(trust_env=not direct, follow_redirects=False),
+            http_client=openai.DefaultHttpxClient(trust_env=not direct, follow_redirects=False, event_hooks=hooks),
         )
         # The SDK fills these from the environment; nothing may go to a server that the settings do not show.
         self._client.organization = self._client.project = None
@@ -61,7 +92,7 @@ class Transport:
 
     def _read(self, body: Body, request_id: str, num_failed: int) -> str:
         known: dict[str, Any] = {name: value for name, value in body.items() if name in _SDK_FIELDS}
-        deadline = time.monotonic() + self._settings.timeout_s
+        deadline = self._deadline.moment = time.monotonic() + self._settings.timeout_s
         with self._client.chat.completions.with_streaming_response.create(
             messages=[],
             **known,

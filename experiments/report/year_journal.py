@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from experiments.report.year_conduct import conduct_payload
+from experiments.report.year_texts import Texts, cut, told_text
 from experiments.years.story import Call, YearStory
 
-ANSWER_LIMIT = 800
 CALLS_LIMIT = 20_000
 """Years whose calls would take the page beyond this many have no journal on it."""
 
@@ -29,21 +30,24 @@ def journal_payload(stories: Sequence[YearStory]) -> dict[str, Any]:
     """Return plain JSON data: ``strings``, and by year its label, mornings and calls.
 
     A call is ``[day, clock, tool, ok, arguments, answer]``, all but the first and fourth as places in ``strings``.
+    ``conduct`` is what :func:`experiments.report.year_conduct.conduct_payload` returns, ``None`` for a merchant.
     """
-    numbers: dict[str, int] = {}
-
-    def place(text: str) -> int:
-        return numbers.setdefault(text, len(numbers))
+    texts = Texts()
 
     def row(call: Call) -> list[int]:
-        texts = (_cut(_json(call.arguments)), _cut(_json(_told(call))))
-        return [call.day, place(call.clock), place(call.tool), int(call.is_ok), *map(place, texts)]
+        written = (cut(_json(call.arguments)), told_text(call.answer))
+        return [call.day, texts.place(call.clock), texts.place(call.tool), int(call.is_ok), *map(texts.place, written)]
 
     years = [
-        {"label": story.label, "mornings": _mornings(story), "calls": [row(call) for call in story.calls]}
+        {
+            "label": story.label,
+            "mornings": _mornings(story),
+            "calls": [row(call) for call in story.calls],
+            "conduct": None if story.transcript is None else conduct_payload(story.transcript, texts),
+        }
         for story in stories
     ]
-    return {"years": years, "strings": list(numbers)}
+    return {"years": years, "strings": texts.strings}
 
 
 def _mornings(story: YearStory) -> list[list[float]]:
@@ -59,15 +63,5 @@ def _mornings(story: YearStory) -> list[list[float]]:
     ]
 
 
-def _told(call: Call) -> dict[str, Any]:
-    """Return the answer without the clock, which the row has, and without an empty list of notices."""
-    return {key: value for key, value in call.answer.items() if key != "time" and (key != "notices" or value)}
-
-
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _cut(text: str) -> str:
-    left_out = len(text) - ANSWER_LIMIT
-    return text if left_out <= 0 else f"{text[:ANSWER_LIMIT]}\n[{left_out:,} more characters]"

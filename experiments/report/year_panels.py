@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from experiments.conduct_plots import plot_cost, plot_tokens, spend_of
 from experiments.report.figures import PALETTE, Margins, SvgSheet
 from experiments.year_plots import (
     Colors,
@@ -19,7 +20,7 @@ from experiments.year_plots import (
 from experiments.years.story import YearStory
 
 COLORS = Colors(PALETTE["ink"], PALETTE["grid"], PALETTE["muted"], tuple(PALETTE[f"s{index}"] for index in range(4)))
-_OVER_TIME = Margins(58, 26, 10, 42)
+_OVER_TIME = Margins(58, 40, 10, 42)
 
 
 class Panel(NamedTuple):
@@ -33,7 +34,8 @@ class Panel(NamedTuple):
 
 
 def year_figures(story: YearStory, sheet: SvgSheet) -> dict[str, str]:
-    """Draw every figure of a year; returns SVG by name."""
+    """Draw every figure of a year; returns SVG by name. Those of model calls are for years with such calls."""
+    panels = (*PANELS, *CONDUCT_PANELS) if spend_of(story) else PANELS
     return {
         panel.name: sheet.draw(
             lambda ax, plot=panel.plot: plot(ax, story, colors=COLORS),  # type: ignore[misc]
@@ -41,7 +43,7 @@ def year_figures(story: YearStory, sheet: SvgSheet) -> dict[str, str]:
             margins=panel.margins,
             label=f"{story.label}: {panel.describe(story)}.",
         )
-        for panel in PANELS
+        for panel in panels
     }
 
 
@@ -76,6 +78,24 @@ def _frauds_in_words(story: YearStory) -> str:
     return f"{total:,.0f} yuan paid to fraudulent suppliers, {after:,.0f} of it after there was evidence"
 
 
+def _cost_in_words(story: YearStory) -> str:
+    rows = spend_of(story)
+    unknown = sum(row.num_unpriced for row in rows)
+    dearest = max(row.known_microusd for row in rows) / 1e6
+    total = sum(row.known_microusd for row in rows) / 1e6
+    return (
+        f"known cost {total:,.4f} US dollars, {dearest:,.4f} on the dearest day, {unknown:,} answers of unknown price"
+    )
+
+
+def _tokens_in_words(story: YearStory) -> str:
+    rows = spend_of(story)
+    prompt, cached, completion = (
+        sum(getattr(row, f"{name}_tokens") for row in rows) for name in ("prompt", "cached", "completion")
+    )
+    return f"{prompt:,} prompt tokens, {cached:,} of them from the cache, {completion:,} completion tokens"
+
+
 def _tools_in_words(story: YearStory) -> str:
     calls = story.result["tools"]["calls"]
     return "calls: " + (", ".join(f"{tool} {count:,}" for tool, count in calls.items()) or "none")
@@ -101,4 +121,8 @@ PANELS = (
     Panel("sales", plot_sales, (440, 250), _OVER_TIME, _sales_in_words),
     Panel("frauds", plot_frauds, (440, 220), Margins(118, 40, 18, 30), _frauds_in_words),
     Panel("tools", plot_tools, (440, 340), Margins(138, 40, 14, 30), _tools_in_words),
+)
+CONDUCT_PANELS = (
+    Panel("cost", plot_cost, (440, 230), _OVER_TIME, _cost_in_words),
+    Panel("tokens", plot_tokens, (440, 250), _OVER_TIME, _tokens_in_words),
 )

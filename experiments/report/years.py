@@ -11,11 +11,13 @@ import terms
 from experiments.report.figures import SvgSheet
 from experiments.report.page import asset, content_policy, environment, format_number
 from experiments.report.viewer import to_script_json
-from experiments.report.year_journal import ANSWER_LIMIT, journal_payload, shown_journals
+from experiments.report.year_conduct import SAID_LIMIT, conduct_view
+from experiments.report.year_journal import journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
+from experiments.report.year_texts import ANSWER_LIMIT
 from experiments.report.year_words import HEADLINE, METRICS
 from experiments.runs.files import write_atomically
-from experiments.years.story import YearStory, read_story
+from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
 from experiments.years.summary import summary_object
 from terms.estimates import Estimate
 
@@ -43,19 +45,25 @@ def report_years(folders: Sequence[Path], path: Path, *, title: str) -> Path:
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
-    write_atomically(path, build_year_report([read_story(folder) for folder in folders], title=title).encode())
+    excluded = [found for folder in folders if (found := read_excluded(folder)) is not None]
+    stories = [read_story(folder) for folder in folders if read_excluded(folder) is None]
+    write_atomically(path, build_year_report(stories, excluded, title=title).encode())
     return path
 
 
-def build_year_report(stories: Sequence[YearStory], *, title: str) -> str:
-    """Return the report as one HTML document; years that were given twice raise."""
+def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedYear] = (), *, title: str) -> str:
+    """Return the report as one HTML document; years that were given twice raise.
+
+    ``excluded`` are counted and named, and are in no other number.
+    """
     for story in stories:
         if sum(other.spec == story.spec for other in stories) > 1:
             raise ValueError(f"runs has the year of {story.label} twice; name each year once")
     sheet = SvgSheet()
     figures = [year_figures(story, sheet) for story in stories]
     css = asset("report.css", "year.css") + sheet.css()
-    script = asset("dom.js", "year.js")
+    conducts = [conduct_view(story) for story in stories if story.transcript is not None]
+    script = asset("dom.js", "year.js", *(["transcript.js"] if conducts else []))
     journals = shown_journals(stories)
     return (
         environment(metric=_metric_number)
@@ -70,6 +78,9 @@ def build_year_report(stories: Sequence[YearStory], *, title: str) -> str:
             headline=HEADLINE,
             years=list(zip(stories, figures, strict=True)),
             max_fraud_rows=MAX_FRAUD_ROWS,
+            excluded=excluded,
+            conducts=conducts,
+            said_limit=SAID_LIMIT,
             num_journals=len(journals),
             answer_limit=ANSWER_LIMIT,
             journal_json=to_script_json(journal_payload(journals)),

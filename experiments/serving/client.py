@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 
 from commerce.types import Refusal
 from commerce.year import Result
+from experiments.serving.settings import MAX_BODY_BYTES
 from experiments.serving.tokens import Token
 
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
@@ -89,7 +90,17 @@ class YearClient:
         return self.info
 
     def act(self, calls: Sequence[Mapping[str, Any]], content: str | None = None) -> dict[str, Any]:
-        """Play one turn of calls, each ``{"name", "arguments"}`` and if you like an ``"id"``; returns the answer."""
+        """Play one turn of calls, each ``{"name", "arguments"}`` and if you like an ``"id"``; returns the answer.
+
+        Raises
+        ------
+        ServiceError
+            If the server refuses the turn; nothing was done.
+        NoAnswerError
+            If there was no answer; the same turn may be sent again.
+        ValueError
+            If the turn is larger than the server takes.
+        """
         body = {"session": self._session, "turn": self.turn, "tool_calls": list(calls), "content": content}
         answer = self._request("POST", "/v1/actions", body, keyed=True)
         self.turn = answer["turn"]
@@ -121,6 +132,8 @@ class YearClient:
 
     def _request(self, method: str, path: str, body: Any = None, *, keyed: bool = False) -> dict[str, Any]:
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        if data is not None and len(data) > MAX_BODY_BYTES:
+            raise ValueError(f"a turn of {len(data):,} bytes is too large; at most {MAX_BODY_BYTES:,} are allowed")
         headers = {"Authorization": self._token.header(), "Content-Type": "application/json"}
         if keyed and data is not None:
             headers["Idempotency-Key"] = turn_key(self.turn, data)

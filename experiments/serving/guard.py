@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import anyio
 
 from experiments.runs.journal import strict_dumps
-from experiments.serving.faults import RequestError, log_error
+from experiments.serving.faults import RequestError, log_error, logger
+from experiments.serving.settings import MAX_BODY_BYTES
 from experiments.serving.tokens import Token
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MAX_BODY_BYTES = 1_048_576
 BODY_SECONDS = 15.0
 OPEN_PATHS = ("/health", "/openapi.json")
 IS_LOGGED = "terms.is_logged"
@@ -34,7 +35,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        reply = _Reply(send)
+        reply, started = _Reply(send), time.monotonic()
         try:
             self._check(scope)
             body = await self._read(scope, receive)
@@ -47,6 +48,9 @@ class Guard:
             told = internal_error(scope, error)
             if not reply.has_begun:
                 await reply.fault(told)
+        finally:
+            taken = 1000 * (time.monotonic() - started)
+            logger.info("%s %s %s %.1f ms", scope["method"], scope["path"], reply.status, taken)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])
@@ -101,11 +105,17 @@ class _Reply:
     """The way back. Nothing may be cached; a fault is a whole answer."""
 
     def __init__(self, send: Send) -> None:
-        self._send, self.has_begun = send, False
+        self._send = send
+        self.status: int | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether something was sent."""
+        return self.status is not None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.has_begun = True
+            self.status = message["status"]
             message = {**message, "headers": [*message["headers"], (b"cache-control", b"no-store")]}
         await self._send(message)
 

@@ -23,7 +23,7 @@ from experiments.runs.journal import strict_dumps
 from experiments.serving.faults import RequestError, log_error
 from experiments.serving.session import ServedYear
 from experiments.serving.sessions import Sessions
-from experiments.serving.wire import MAX_KEY, CallRequest, SessionInfo
+from experiments.serving.wire import MAX_NAME, CallRequest, SessionInfo
 
 KEY_META, TURN_META = "terms-commerce/idempotency-key", "terms-commerce/turn"
 DEFAULT_AGENT = "mcp"
@@ -80,14 +80,15 @@ def build_server(find: Find) -> Server[Any]:
 
 def play_call(year: ServedYear, name: str, arguments: Mapping[str, Any] | None, meta: Mapping[str, Any]) -> str:
     """Play one call as a turn and return its answer; ``meta`` may hold the turn's key and its number."""
-    key = meta.get(KEY_META)
+    key, turn = meta.get(KEY_META), meta.get(TURN_META)
     if key is None:
         key = secrets.token_hex(16)
-    elif not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY:
-        raise RequestError(422, "invalid_request", f"_meta[{KEY_META!r}] must be 1 to {MAX_KEY} characters")
-    turn = meta.get(TURN_META)
+    if not isinstance(key, str):
+        raise RequestError(422, "invalid_request", f"_meta[{KEY_META!r}]={key!r:.40} must be a string")
     if turn is not None and type(turn) is not int:
         raise RequestError(422, "invalid_request", f"_meta[{TURN_META!r}]={turn!r:.40} must be a number")
+    if len(name) > MAX_NAME:
+        raise RequestError(422, "invalid_request", f"name={name!r:.40}... has more than {MAX_NAME} characters")
     call = CallRequest(name=name, arguments=dict(arguments or {}))
     (response,) = json.loads(year.act([call], key, turn=turn))["tool_responses"]
     return str(response["content"])

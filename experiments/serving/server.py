@@ -1,11 +1,12 @@
-"""The server process: a socket on the loopback, the HTTP service and MCP behind one guard."""
+"""The server: a socket on the loopback, the HTTP service and MCP behind one guard."""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -15,6 +16,7 @@ from experiments.serving.guard import BODY_SECONDS, Guard
 from experiments.serving.http_app import build_app
 from experiments.serving.mcp_server import build_server, find_by_address
 from experiments.serving.sessions import Sessions
+from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import Token
 
 if TYPE_CHECKING:
@@ -96,6 +98,23 @@ def make_server(service: Guard) -> uvicorn.Server:
         log_level="warning",
     )
     return uvicorn.Server(config)
+
+
+@contextmanager
+def hosting(
+    settings: ServeSettings, token: Token, *, port: int = 0, body_seconds: float = BODY_SECONDS
+) -> Iterator[str]:
+    """Serve in a thread of this process while the block lasts; yields the address."""
+    listener, address = open_listener("127.0.0.1", port)
+    with listener, Sessions(settings) as sessions:
+        server = make_server(build_service(sessions, token, body_seconds=body_seconds))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def serve_http(sessions: Sessions, token: Token, *, host: str, port: int, announce: Callable[[str], None]) -> None:

@@ -19,8 +19,7 @@ from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
 from experiments.years.agents import conclude, open_session
 from experiments.years.run import open_header
-from experiments.years.session import Line
-from experiments.years.transcript import TRANSCRIPT, Outcome, Said, TurnRecord, read_outcome
+from experiments.years.transcript import TRANSCRIPT, Line, Outcome, Said, TurnRecord, read_outcome
 
 BUSY_SECONDS = 30.0
 
@@ -74,17 +73,18 @@ class ServedYear:
 
     def info(self) -> SessionInfo:
         """Return what the agent is told about its year."""
-        opening = self._session.opening
-        return SessionInfo(
-            session=self.id,
-            agent=self._agent,
-            run=self._run,
-            turn=self.next_turn,
-            max_turns=self._settings.max_turns,
-            done=self.is_over,
-            messages=[*opening.messages],
-            tools=[*opening.tools],
-        )
+        with self._alone():
+            opening = self._session.opening
+            return SessionInfo(
+                session=self.id,
+                agent=self._agent,
+                run=self._run,
+                turn=self.next_turn,
+                max_turns=self._settings.max_turns,
+                done=self.is_over,
+                messages=[*opening.messages],
+                tools=[*opening.tools],
+            )
 
     def act(
         self, calls: Sequence[CallRequest], key: str, *, turn: int | None = None, content: str | None = None

@@ -21,7 +21,9 @@ class Sessions:
     def __init__(self, settings: ServeSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
+        self._gates: dict[str, threading.Lock] = {}
         self._years: dict[str, ServedYear] = {}
+        self._num_coming = 0
 
     def open(self, agent: str, run: int) -> ServedYear:
         """Return the year of ``agent`` and ``run``, begun now if there is none.
@@ -38,10 +40,21 @@ class Sessions:
             raise RequestError(422, "invalid_request", message, field="agent")
         name = f"{agent}:{run}"
         with self._lock:
-            if name not in self._years:
+            gate = self._gates.setdefault(name, threading.Lock())
+        with gate:  # one year at a time is taken up under each name, and nobody else waits for it
+            with self._lock:
+                if name in self._years:
+                    return self._years[name]
                 self._make_room()
-                self._years[name] = self._take_up(agent, run)
-            return self._years[name]
+                self._num_coming += 1
+            try:
+                year = self._take_up(agent, run)
+                with self._lock:
+                    self._years[name] = year
+            finally:
+                with self._lock:
+                    self._num_coming -= 1
+        return year
 
     def get(self, session: str) -> ServedYear:
         """Return a year that was opened before, by this server or by one before it."""
@@ -74,7 +87,7 @@ class Sessions:
 
     def _make_room(self) -> None:
         """Forget the oldest year that is over; it is found on disk when somebody asks for it."""
-        if len(self._years) < self.settings.max_sessions:
+        if len(self._years) + self._num_coming < self.settings.max_sessions:
             return
         over = next((name for name, year in self._years.items() if year.is_over), None)
         if over is None:

@@ -15,6 +15,7 @@ from experiments.years.spec import YearSpec
 PROTOCOL = 1
 AGENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 MAX_RUN = 9999
+MAX_BODY_BYTES = 1_048_576
 
 
 class ServeSettings(BaseModel):

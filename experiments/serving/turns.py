@@ -11,7 +11,7 @@ from experiments.models.records import ToolCall
 from experiments.models.texts import whole_characters
 from experiments.runs.journal import strict_dumps
 from experiments.serving.faults import RequestError
-from experiments.serving.wire import ActionsAnswer, CallRequest, ToolResponse
+from experiments.serving.wire import MAX_KEY, ActionsAnswer, CallRequest, ToolResponse
 from experiments.years.transcript import Outcome, Said, TurnRecord
 
 KEY = "idempotency_key"
@@ -35,8 +35,10 @@ def said_by(calls: Sequence[CallRequest], content: str | None, key: str) -> Said
     Raises
     ------
     RequestError
-        If two calls have one id.
+        If two calls have one id, or the key is none.
     """
+    if not (1 <= len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
+        raise RequestError(422, "invalid_request", f"a key is 1 to {MAX_KEY} printable ASCII characters", field="key")
     made = tuple(_tool_call(call, place) for place, call in enumerate(calls))
     ids = [call.id for call in made]
     for place, one in enumerate(ids):

@@ -12,6 +12,7 @@ from experiments.years.transcript import Outcome
 MAX_CALLS = 64
 MAX_SAID = 100_000
 MAX_KEY = 200
+MAX_NAME = 200
 
 AgentName = Annotated[str, Field(pattern=f"^{AGENT_NAME}$", description="the agent's name: its row in reports")]
 RunNumber = Annotated[int, Field(ge=0, le=MAX_RUN, description="which of its years; each is in a world of its own")]
@@ -37,7 +38,7 @@ class CallRequest(Body):
     id: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
         None, description="yours, unique in the turn; call_PLACE if left out"
     )
-    name: Annotated[str, Field(max_length=200)]
+    name: Annotated[str, Field(max_length=MAX_NAME)]
     arguments: Any = Field(None, description="an object, or the JSON text a model wrote")
 
 

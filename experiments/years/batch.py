@@ -8,7 +8,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, 
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from experiments.years.agents import YearSeat, run_agent_year
+from experiments.years.agents import OnDay, YearSeat, run_agent_year
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OutcomeRecord
@@ -34,7 +34,11 @@ def run_merchant_years(jobs: Sequence[Job], workers: int = 1) -> Iterator[tuple[
 
 
 def run_agent_years(
-    jobs: Sequence[Job], seat: YearSeat, workers: int = 1, stop: Callable[[], None] = lambda: None
+    jobs: Sequence[Job],
+    seat: YearSeat,
+    workers: int = 1,
+    stop: Callable[[], None] = lambda: None,
+    on_day: OnDay = lambda spec, day: None,
 ) -> Iterator[tuple[Job, OutcomeRecord]]:
     """Yield each year with its outcome as its sitting ends.
 
@@ -42,7 +46,7 @@ def run_agent_years(
     every year end at its next call.
     """
     with ThreadPoolExecutor(workers) as pool:
-        waiting = {pool.submit(run_agent_year, job.folder, job.spec, seat): job for job in jobs}
+        waiting = {pool.submit(run_agent_year, job.folder, job.spec, seat, on_day): job for job in jobs}
         try:
             yield from _as_they_end(waiting)
         except BaseException as error:

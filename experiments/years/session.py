@@ -21,13 +21,12 @@ from experiments.models.records import Record, ToolCall
 from experiments.models.texts import whole_characters
 from experiments.runs.journal import strict_loads
 from experiments.years.limits import Limits
-from experiments.years.transcript import DayRecord, NoteRecord, Opening, Outcome, Said, Sent, Told, TurnRecord
+from experiments.years.transcript import DayRecord, Line, NoteRecord, Opening, Outcome, Said, Sent, Told, TurnRecord
 
 TRUNCATED = "truncated_reply"
 _CUT_OFF = Refusal(
     TRUNCATED, None, "the output limit cut this reply off; none of its calls was carried out, send them again"
 )
-Line = Opening | TurnRecord | NoteRecord | DayRecord
 
 
 class YearAgent(Protocol):

@@ -7,7 +7,7 @@ digest. Money is in yuan.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from experiments.runs.folder import RunError
 from experiments.runs.journal import read_journal
 from experiments.years.run import CALLS, RESULT, read_calls, read_spec, result_object
 from experiments.years.spec import YearSpec
+from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
 
 
 class Call(NamedTuple):
@@ -79,7 +80,10 @@ class Scorecard(NamedTuple):
 
 @dataclass(frozen=True)
 class YearStory:
-    """One year as a reader wants it; ``result`` is what ``result.json`` holds, ``days`` the rows of the daily steps."""
+    """One year as a reader wants it; ``result`` is what ``result.json`` holds, ``days`` the rows of the daily steps.
+
+    ``transcript`` is that of an agent; a merchant has none.
+    """
 
     spec: YearSpec
     result: Mapping[str, Any]
@@ -90,6 +94,7 @@ class YearStory:
     stores: Mapping[str, str]
     frauds: Sequence[FraudRow]
     suppliers: Sequence[Scorecard]
+    transcript: Transcript | None = None
 
     @property
     def days(self) -> Sequence[Mapping[str, Any]]:
@@ -100,14 +105,38 @@ class YearStory:
     @property
     def label(self) -> str:
         """Return the merchant, the world and the rules in a few words."""
-        return f"{self.spec.merchant}, world {self.spec.world_seed}, {self.spec.rules} rules"
+        return year_label(self.spec)
+
+
+class ExcludedYear(NamedTuple):
+    """A year that a provider's fault or a reached budget ended: counted, and in no other number."""
+
+    spec: YearSpec
+    outcome: OutcomeRecord
+
+    @property
+    def label(self) -> str:
+        """Return the agent, the world and the rules in a few words."""
+        return year_label(self.spec)
+
+
+def year_label(spec: YearSpec) -> str:
+    """Return who played, the world and the rules in a few words."""
+    return f"{spec.merchant}, world {spec.world_seed}, {spec.rules} rules"
+
+
+def read_excluded(folder: str | Path) -> ExcludedYear | None:
+    """Return the year in ``folder`` if it ended by no doing of its agent, else ``None``."""
+    outcome = read_outcome(Path(folder))
+    return None if outcome is None or outcome.is_scored else ExcludedYear(read_spec(Path(folder)), outcome)
 
 
 def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
     folder = Path(folder)
     spec = read_spec(folder)
-    if not (folder / RESULT).is_file() or read_journal(folder / CALLS).torn:
+    is_open = spec.agent_settings is not None and read_outcome(folder) is None
+    if is_open or not (folder / RESULT).is_file() or read_journal(folder / CALLS).torn:
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
     year = Year(spec.build_world(), spec.build_rules())
     try:
@@ -118,7 +147,8 @@ def read_story(folder: str | Path) -> YearStory:
             f"{folder}: {where} is answered differently; it was altered, or played by another version"
         ) from None
     year.stop()
-    return _story(spec, year, calls)
+    transcript = None if spec.agent_settings is None else read_transcript(folder)
+    return replace(_story(spec, year, calls), transcript=transcript)
 
 
 def _repeat(year: Year, entry: Entry) -> Call:

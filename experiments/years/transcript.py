@@ -175,6 +175,7 @@ class OutcomeRecord(Record):
 
 
 Line = Annotated[Opening | TurnRecord | NoteRecord | DayRecord, Field(discriminator="event")]
+"""What one line of a transcript is."""
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 

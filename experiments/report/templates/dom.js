@@ -6,3 +6,11 @@ function element(tag, attributes = {}, ...children) {
   node.append(...children);
   return node;
 }
+
+function pretty(raw) {
+  try {
+    return JSON.stringify(JSON.parse(raw), null, 2);
+  } catch {
+    return raw;
+  }
+}

@@ -5,6 +5,10 @@
   const data = JSON.parse(document.getElementById("journal-data").textContent);
   const form = document.getElementById("filters");
   const list = document.getElementById("calls");
+  if (!data.years.length) {
+    list.replaceChildren(element("li", {}, "No year to show."));
+    return;
+  }
   const more = document.getElementById("more");
   const state = { found: [], shown: 0 };
   const [DAY, CLOCK, TOOL, OK, ASKED_AT, ANSWER] = [0, 1, 2, 3, 4, 5];
@@ -59,14 +63,6 @@
       (isWholeYear() || call[DAY] === day) && (!tool || text(call, TOOL) === tool) &&
       (!outcome || (outcome === "ok") === (call[OK] === 1)) &&
       (!wanted || has(call[TOOL]) || has(call[ASKED_AT]) || has(call[ANSWER])));
-  }
-
-  function pretty(raw) {
-    try {
-      return JSON.stringify(JSON.parse(raw), null, 2);
-    } catch {
-      return raw;
-    }
   }
 
   function shownCall(call) {

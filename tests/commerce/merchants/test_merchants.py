@@ -57,6 +57,13 @@ def test_the_random_merchant_makes_legal_calls():
         assert len(year.state.calls) >= 12
 
 
+@pytest.mark.parametrize("num_days", [1, 3, 4])
+def test_a_year_too_short_for_the_research_ends_by_the_calendar(num_days):
+    rules = PAPER.model_copy(update={"num_days": num_days})
+    year = play_year(Year(default_world(), rules), build_merchant("rule-based", default_world(), rules))
+    assert year.state.end == "max_days_reached"
+
+
 def test_names():
     with pytest.raises(ValueError, match="choose one of idle, random-legal, rule-based, privileged"):
         build_merchant("greedy", default_world(), PAPER)

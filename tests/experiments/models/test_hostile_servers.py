@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -12,7 +13,7 @@ import pytest
 
 from experiments.models import transport
 from experiments.models.client import ChatClient
-from experiments.models.errors import BadRequest, ConnectionLost, MalformedReply, Stopped
+from experiments.models.errors import BadRequest, ConnectionLost, MalformedReply, Stopped, TimedOut
 from experiments.models.meter import Meter
 from experiments.models.reading import LONGEST_MESSAGE, read_completion
 from experiments.models.receipts import Repair, Verdict
@@ -172,3 +173,41 @@ class TestStop:
         thread.join(1.5)  # less than the two seconds that the server asks to wait
         assert outcome
         client.close()
+
+
+@contextmanager
+def dripping(pause_s: float):
+    """Answer with a head that arrives byte by byte; yields the address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            try:
+                for byte in b"HTTP/1.1 200 OK\r\nX-Padding: " + b"x" * 200 + b"\r\nContent-Length: 0\r\n\r\n":
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(pause_s)
+            except ConnectionError:
+                pass
+
+        def log_message(self, format, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_headers_that_drip_do_not_stretch_a_call_past_its_time():
+    """240 bytes at 50 ms each would take 12 s; the call has 0.4."""
+    with dripping(0.05) as url, client_of(url, timeout_s=0.4) as client:
+        start = time.monotonic()
+        with pytest.raises(TimedOut):
+            client.complete([{"role": "user", "content": "hello"}], call_id="c")
+        assert time.monotonic() - start < 6

@@ -7,16 +7,13 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from experiments.serving.guard import BODY_SECONDS, Guard
-from experiments.serving.server import build_service, make_server, open_listener
-from experiments.serving.sessions import Sessions
+from experiments.serving.server import hosting
 from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import TOKEN_VARIABLE, Token
 
@@ -26,21 +23,9 @@ ENVIRONMENT = {**os.environ, TOKEN_VARIABLE: SECRET}
 WAIT = {"name": "wait_for_next_day"}
 
 
-@contextmanager
-def hosted(
-    settings: ServeSettings, service: Guard | None = None, *, body_seconds: float = BODY_SECONDS
-) -> Iterator[str]:
+def hosted(settings: ServeSettings, **options: float) -> AbstractContextManager[str]:
     """Serve in a thread while the block lasts; yields the address."""
-    listener, address = open_listener("127.0.0.1", 0)
-    with listener, Sessions(settings) as sessions:
-        server = make_server(service or build_service(sessions, TOKEN, body_seconds=body_seconds))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join()
+    return hosting(settings, TOKEN, **options)  # type: ignore[arg-type]
 
 
 @contextmanager

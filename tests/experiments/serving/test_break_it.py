@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from experiments.serving.guard import MAX_BODY_BYTES
 from experiments.serving.session import ServedYear
-from experiments.serving.settings import ServeSettings
+from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
 HEAD = f"POST /v1/finish HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\r\n".encode()
@@ -189,6 +188,13 @@ def test_of_concurrent_turns_one_is_carried_out(address, agent):
     assert send(address, "GET", f"/v1/session?session={session}")[1]["turn"] == 1
 
 
+def test_a_year_that_many_open_at_once_is_opened_once(address, agent):
+    with ThreadPoolExecutor(16) as pool:
+        replies = list(pool.map(lambda _: send_raw(address, "POST", "/v1/session", {"agent": agent}), range(16)))
+    assert {status for status, _, _ in replies} == {200}
+    assert len({text for _, _, text in replies}) == 1
+
+
 def test_sessions_do_not_disturb_each_other(address, agent):
     def whole_year(place):
         session = open_session(address, f"{agent}-{place}")
@@ -216,6 +222,17 @@ def test_a_folder_in_use_is_a_clear_answer(address, settings, agent):
     year.close()
 
 
+def test_a_folder_with_another_year_is_left_alone_and_its_settings_are_not_told(tmp_path, caplog):
+    settings = ServeSettings(out=tmp_path, num_days=3)
+    with hosted(settings) as address:
+        open_session(address, "a")
+    with hosted(settings.model_copy(update={"max_turns": 7})) as address:
+        status, fault = send(address, "POST", "/v1/session", {"agent": "a"})
+    assert (status, fault["error"]["code"]) == (409, "other_year")
+    assert "7" not in fault["error"]["message"]
+    assert "agent_settings.limits.max_turns: 4000 there, 7 now" in caplog.text
+
+
 @pytest.mark.parametrize("failing", ["append", "model_dump"])
 def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkeypatch, caplog, failing, agent):
     """A turn that could not be written was not done; the same turn goes through once the disk is well again."""
@@ -238,6 +255,7 @@ def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkey
     assert f"error {number} in POST /v1/actions" in caplog.text
     assert "no space left" in caplog.text
     assert SECRET not in caplog.text
+    assert send(address, "GET", f"/v1/session?session={session}")[1]["turn"] == 0
     status, answer = send(address, "POST", "/v1/actions", body, Idempotency_Key="0")
     assert (status, answer["turn"]) == (200, 1)
     assert (

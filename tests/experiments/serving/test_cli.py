@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import signal
 import subprocess
 import sys
 
 import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
+from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import TOKEN_FILE, TOKEN_VARIABLE
+from experiments.years.transcript import read_outcome, read_transcript
+from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_session, send, server_process, turn
 
 
@@ -78,9 +85,37 @@ def test_terminated_in_the_middle_nothing_is_lost(tmp_path):
         assert send(address, "POST", "/v1/actions", turn(session, 0, WAIT), Idempotency_Key="0") == before
 
 
-def test_other_years_in_the_same_folder_are_not_mixed(tmp_path):
-    with server_process(tmp_path, "--days", 3) as (_, address):
-        open_session(address)
-    with server_process(tmp_path, "--days", 3, "--max-turns", 7) as (_, address):
-        status, fault = send(address, "POST", "/v1/session", {"agent": "a"})
-        assert (status, fault["error"]["code"]) == (409, "other_year")
+@pytest.mark.parametrize("options", [(), ("--finish",)])
+def test_an_agent_that_hangs_up_leaves_a_year_to_go_on_with_or_ends_it(tmp_path, options):
+    async def one_call():
+        start = "from experiments.cli import main; main()"
+        arguments = ["-c", start, "serve", "--mcp", "--out", str(tmp_path), "--days", "5", "--agent", "x", *options]
+        parameters = StdioServerParameters(command=sys.executable, args=arguments, env=dict(ENVIRONMENT))
+        with open(os.devnull, "w") as nowhere:
+            async with Client(stdio_client(parameters, errlog=nowhere)) as client:
+                await client.call_tool("wait_for_next_day", {})
+
+    asyncio.run(one_call())
+    folder = ServeSettings(out=tmp_path, num_days=5).folder("x", 0)
+    outcome = read_outcome(folder)
+    if not options:
+        assert outcome is None
+        asyncio.run(one_call())
+        assert len(read_transcript(folder).turns) == 2
+        return
+    assert outcome is not None
+    assert (outcome.outcome, outcome.turns) == ("agent_stopped", 1)
+    assert verify_year(folder) == []
+
+
+def test_requests_are_logged_without_the_token_when_asked(tmp_path):
+    arguments = ["serve", "--http", "--port", "0", "--out", str(tmp_path), "--days", "3", "--verbose"]
+    command = [sys.executable, "-c", "from experiments.cli import main; main()", *arguments]
+    process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    send(address, "GET", "/v1/session?session=nobody:0")
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=30)
+    assert "GET /v1/session 404" in told
+    assert SECRET not in told

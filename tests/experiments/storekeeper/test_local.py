@@ -1,0 +1,25 @@
+"""The small local model runs a store: badly, but every turn is one the loop can handle, and the year verifies."""
+
+from __future__ import annotations
+
+import pytest
+
+from commerce.tools import TOOLS
+from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
+from experiments.years.agents import run_agent_year
+from experiments.years.spec import YearSpec
+from experiments.years.transcript import Outcome, read_transcript
+from experiments.years.verify import verify_year
+
+
+@pytest.mark.real_llm
+def test_three_turns_of_a_real_model(tmp_path):
+    options = StorekeeperOptions(storekeeper={"max_turns": 3})
+    planned = plan_seat("local", options)
+    spec = YearSpec(merchant=planned.name, num_days=10, agent_settings=planned.settings_object)
+    with connected(planned, options, []) as seat:
+        ended = run_agent_year(tmp_path, spec, seat)
+    assert ended.outcome in (Outcome.AGENT_STOPPED, Outcome.FINISHED)
+    turns = read_transcript(tmp_path).turns
+    assert [call.name in TOOLS for turn in turns for call in turn.said.tool_calls] == [True] * len(turns)
+    assert verify_year(tmp_path) == []

@@ -1,0 +1,83 @@
+"""terms year with a model: what counts, what is excluded and said aloud, exit codes, many years at once."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments.fault_server import FaultServer
+from experiments.years.run import RESULT
+from experiments.years.transcript import TRANSCRIPT
+
+IDLE = "openai:shop/idle/3"
+
+
+@pytest.fixture(scope="module")
+def url():
+    with FaultServer() as server:
+        yield server.url
+
+
+def test_a_model_runs_years_in_several_worlds_at_once(terms, url, tmp_path):
+    command = ("year", "--agent", IDLE, "--base-url", url, "--days", 3, "--runs", 2, "--workers", 2, "--world", 4)
+    code, printed, told = terms(*command, "--memory", "ledger", "--json")
+    assert code == 0
+    summary = json.loads(printed)
+    assert (summary["final_assets"]["estimate"], summary["final_assets"]["n"]) == (100_000, 2)
+    assert summary["excluded"] == []
+    assert {one["spec"]["merchant"] for one in summary["years"]} == {f"{IDLE}+ledger"}
+    assert told.count(": finished, ") == 2
+    folders = list((tmp_path / "runs").glob("*/*"))
+    assert {folder.name for folder in folders} == {"world-4-days-3", "world-5-days-3"}
+    for folder in folders:
+        assert terms("verify", folder)[0] == 0
+    code, printed, _ = terms("cost", folders[0])
+    assert code == 0
+    assert "settled        $" in printed
+
+
+def test_what_a_provider_lost_is_excluded_aloud_and_taken_up_by_the_same_command(terms, url, tmp_path):
+    command = ("year", "--agent", f"{IDLE}/fault:no_credit", "--base-url", url, "--days", 2)
+    code, printed, told = terms(*command, "--json")
+    assert code == 3
+    assert json.loads(printed)["excluded"][0]["outcome"] == "provider_fault"
+    assert "EXCLUDED: 1 of 1 years are in no number (provider_fault)" in told
+    assert not list(tmp_path.rglob(RESULT))
+
+
+def test_a_ceiling_ends_with_its_own_code_and_a_higher_one_goes_on(terms, url, tmp_path):
+    command = ("year", "--agent", IDLE, "--base-url", url, "--days", 3, "--out", "year")
+    code, _, told = terms(*command, "--budget-usd", "0.03")
+    assert code == 4
+    assert "spending ceiling" in told
+    (before,) = tmp_path.rglob(TRANSCRIPT)
+    done = before.read_bytes()
+    assert terms(*command, "--budget-usd", "1")[0] == 0
+    assert before.read_bytes().startswith(done)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--agent", "rule-based", "--memory", "ledger"), "not a language model"),
+        (("--agent", "rule-based", "--budget-usd", "1"), "not a language model"),
+        (("--agent", "openai:m"), "needs --base-url"),
+        (("--agent", "openrouter:a/b"), "OPENROUTER_API_KEY"),
+        (("--agent", "local", "--effort", "low"), "one fixed way"),
+        (("--agent", "nobody"), "merchant='nobody' is unknown"),
+    ],
+)
+def test_bad_input_is_named(terms, tmp_path, monkeypatch, options, says):
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    code, printed, told = terms("year", *options, "--days", 2)
+    assert code == 2
+    assert says in told.replace("\n", " ")
+    assert printed == ""
+    assert not list(tmp_path.rglob(TRANSCRIPT))
+
+
+def test_merchants_run_in_processes(terms, tmp_path):
+    code, printed, _ = terms("year", "--agent", "idle", "--days", 2, "--runs", 2, "--workers", 2, "--json")
+    assert code == 0
+    assert json.loads(printed)["final_assets"]["n"] == 2

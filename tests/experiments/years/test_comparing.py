@@ -1,0 +1,63 @@
+"""Agents compared on the worlds they share, by hand and by the command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from experiments.report.year_words import METRICS
+from experiments.years.comparing import BETTER, Outcomes, compare_years
+
+
+def test_paired_by_world_by_hand():
+    """Worlds a, b, c; differences 4, 6, 8: mean 6, sample deviation 2, t = 6 / (2 / sqrt 3) = 5.196, p = 0.0351."""
+    outcomes = Outcomes({"x": {"a": 14.0, "b": 26.0, "c": 38.0, "d": 0.0}, "y": {"a": 10.0, "b": 20.0, "c": 30.0}}, {})
+    comparison = compare_years(outcomes, "final_assets", rng=np.random.default_rng(0))
+    (found,) = comparison.differences
+    assert (found.first, found.second, found.n) == ("x", "y", 3)
+    assert found.estimate == pytest.approx(6)
+    assert found.p == pytest.approx(0.0351, abs=1e-4)
+    assert 4 <= found.low < 6 < found.high <= 8
+
+
+def test_lower_is_better_where_it_is():
+    values = {"x": {str(n): 9.0 + n % 2 for n in range(9)}, "y": {str(n): 1.0 for n in range(9)}}
+    groups = {m: compare_years(Outcomes(values, {}), m, rng=np.random.default_rng(0)).groups for m in BETTER}
+    assert groups["final_assets"] == (("x",), ("y",))
+    assert groups["bad_spend_pct"] == (("y",), ("x",))
+    assert set(BETTER) <= set(METRICS)
+
+
+def test_the_command_compares_folders_of_years(terms, tmp_path):
+    for agent in ("idle", "random-legal"):
+        terms("year", "--agent", agent, "--days", 4, "--runs", 3)
+    base = tmp_path / "runs"
+    code, printed, told = terms("compare", base / "year-idle-paper", base / "year-random-legal-paper", "--json")
+    assert code == 0
+    (found,) = json.loads(printed)["differences"]
+    assert (found["first"], found["second"], found["n"]) == ("idle", "random-legal", 3)
+    code, printed, _ = terms("compare", *base.glob("*/*"), "--metric", "is_bankrupt")
+    assert "cannot be told apart" in printed
+    (base / "year-idle-paper" / "world-20260122-days-4" / "result.json").unlink()
+    _, _, told = terms("compare", *base.glob("*"))
+    assert "EXCLUDED: " in told
+    assert "(unfinished)" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("runs/year-idle-paper",), "needs at least 2"),
+        (("runs/year-idle-paper", "--metric", "beauty"), "metric='beauty', allowed are final_assets"),
+        (("runs/year-idle-paper", "elsewhere"), "compare years with years"),
+        (("runs/year-idle-paper", "--separation"), "leave it out"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(terms, tmp_path, arguments, says):
+    terms("year", "--agent", "idle", "--days", 1)
+    (tmp_path / "elsewhere").mkdir()
+    code, _, told = terms("compare", *arguments)
+    assert code == 2
+    assert says in told.replace("\n", " ")

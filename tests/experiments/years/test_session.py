@@ -1,0 +1,155 @@
+"""A session as anything but a model drives it, and the transcript it leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from commerce.replay import DivergedError
+from experiments.models.records import ToolCall
+from experiments.runs.journal import JournalWriter, encode_line
+from experiments.years.agents import PlainSeat, run_agent_year
+from experiments.years.briefing import make_opening
+from experiments.years.limits import Limits
+from experiments.years.session import YearSession
+from experiments.years.spec import YearSpec
+from experiments.years.transcript import TRANSCRIPT, Outcome, Said, read_transcript
+from experiments.years.verify import verify_year
+from tests.experiments.storekeeper.helpers import BALANCE, WAIT, new_year
+
+
+def said(*names, **more) -> Said:
+    calls = tuple(ToolCall(id=f"c{place}", name=name, arguments="{}") for place, name in enumerate(names))
+    return Said(tool_calls=calls, **more)
+
+
+def session_with(lines, past=(), **limits) -> YearSession:
+    year = new_year()
+    limits = Limits(**limits)
+    opening = make_opening("agent", year.setting, limits)
+    return YearSession(year, opening, limits, lambda *new: lines.extend(new), past)
+
+
+def test_answers_are_the_envelopes_of_the_store():
+    answer = session_with([]).act(said(BALANCE))
+    envelope = answer.told[0].envelope
+    assert list(envelope) == ["notices", "ok", "data", "time"]
+    assert (envelope["data"]["bank_balance"], envelope["time"]["clock"]) == (100_000, "08:10")
+
+
+def test_two_calls_of_one_id_are_the_callers_mistake_and_change_nothing():
+    session = session_with([])
+    twice = Said(tool_calls=(ToolCall(id="a", name=WAIT, arguments="{}"),) * 2)
+    with pytest.raises(ValueError, match="each id of a turn"):
+        session.act(twice)
+    assert (session.num_turns, session.year.state.day) == (0, 0)
+
+
+def test_nothing_follows_the_end():
+    session = session_with([])
+    session.act(said(WAIT, WAIT, WAIT))
+    assert (session.outcome, session.detail) == (Outcome.FINISHED, "max_days_reached")
+    with pytest.raises(ValueError, match="the session is over"):
+        session.act(said(BALANCE))
+
+
+def test_a_session_is_taken_up_where_it_was_left():
+    lines = []
+    session = session_with(lines)
+    session.act(said(BALANCE, WAIT))
+    session.act(said())
+    again = session_with([], past=list(lines))
+    assert (again.num_turns, again.year.time()) == (2, session.year.time())
+    assert again.entries == session.entries
+    assert [turn.turn for turn in again.past] == [0, 1]
+    assert again.act(said()).nudge == session.act(said()).nudge
+
+
+@pytest.mark.parametrize("extra", [1, 2])
+def test_a_past_with_a_line_too_many_is_noticed(extra):
+    lines = []
+    session_with(lines).act(said(WAIT))
+    with pytest.raises(DivergedError):
+        session_with([], past=[*lines, *lines[-1:] * extra])
+
+
+class Waiter:
+    """An agent of three lines."""
+
+    name = "waiter"
+
+    def __init__(self, leaves_after=99):
+        self._left = leaves_after
+
+    def play(self, session):
+        while not session.is_over and self._left:
+            self._left -= 1
+            session.act(said(WAIT))
+
+
+class Faulty(Waiter):
+    """An agent with a fault in its code."""
+
+    def play(self, session):
+        session.act(said(WAIT))
+        raise KeyError("price")
+
+
+def run(folder, agent, **more):
+    seat = PlainSeat("waiter", agent, **more)
+    return run_agent_year(folder, YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object), seat)
+
+
+def test_any_agent_leaves_the_same_folder(tmp_path):
+    assert run(tmp_path, Waiter()).outcome is Outcome.FINISHED
+    story = read_transcript(tmp_path)
+    assert (len(story.turns), [day.day for day in story.days], story.notes) == (3, [1, 2, 3], ())
+    assert (story.opening.agent, story.outcome.spending.num_settled) == ("waiter", 0)
+    assert story.turns[0].sent is None
+    assert verify_year(tmp_path) == []
+
+
+def test_each_morning_is_told_and_the_last_one_again_when_it_goes_on(tmp_path):
+    seat = PlainSeat("waiter", Faulty())
+    spec = YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object)
+    told = []
+    with pytest.raises(KeyError):
+        run_agent_year(tmp_path, spec, seat, lambda spec, day: told.append(day.day))
+    run_agent_year(tmp_path, spec, PlainSeat("waiter", Waiter()), lambda spec, day: told.append(day.day))
+    assert told == [1, 1, 2, 3]
+
+
+def test_an_agent_that_leaves_early_is_scored_as_stopped(tmp_path):
+    left = run(tmp_path, Waiter(leaves_after=1))
+    assert (left.outcome, left.detail, left.end) == (Outcome.AGENT_STOPPED, "the agent left before the end", "stopped")
+    assert verify_year(tmp_path) == []
+
+
+def test_a_turn_limit_is_part_of_what_the_year_is(tmp_path):
+    assert run(tmp_path, Waiter(), limits=Limits(max_turns=2)).outcome is Outcome.AGENT_STOPPED
+    assert verify_year(tmp_path) == []
+
+
+def test_an_exception_of_the_agents_code_is_raised_and_the_turns_are_kept(tmp_path):
+    with pytest.raises(KeyError):
+        run(tmp_path, Faulty())
+    assert len(read_transcript(tmp_path).turns) == 1
+    assert verify_year(tmp_path) == ["outcome.json is missing; run the same command again"]
+    assert run(tmp_path, Waiter()).turns == 3
+
+
+def test_a_transcript_without_an_opening_is_refused(tmp_path):
+    run(tmp_path, Waiter())
+    rows = (tmp_path / TRANSCRIPT).read_bytes().splitlines(keepends=True)
+    (tmp_path / TRANSCRIPT).write_bytes(b"".join(rows[1:]))
+    with pytest.raises(ValueError, match="one opening"):
+        read_transcript(tmp_path)
+    assert "one opening" in verify_year(tmp_path)[0]
+
+
+def test_an_empty_folder_and_a_torn_line_are_told(tmp_path):
+    assert read_transcript(tmp_path).opening is None
+    with JournalWriter(tmp_path / TRANSCRIPT) as journal:
+        journal.append(make_opening("x", new_year().setting).model_dump(mode="json"))
+    with (tmp_path / TRANSCRIPT).open("ab") as file:
+        file.write(encode_line({"event": "day"})[:9])
+    assert read_transcript(tmp_path).torn == 9

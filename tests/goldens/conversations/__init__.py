@@ -1,0 +1,1 @@
+"""Recorded conversations of a model with its store, as text."""
