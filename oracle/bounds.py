@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.cache import Arrays, load_or_solve
 from oracle.fitted import FittedValues, make_planner
-from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.kernels.dual import inner_maximum
 from oracle.kernels.episodes import Hidden, play_ticks
 from oracle.model import build_model, build_priors
@@ -147,7 +144,7 @@ def first_values(values: FittedValues, opener: Opener, settings: BracketSettings
     out = np.empty(len(drawn.own))
     for e in range(len(out)):
         game, truth = finite_game(values, settings, model, drawn, e)
-        inner_maximum(game, truth, opener is Opener.AGENT, 0, _DISTANCES, stats)
+        inner_maximum(game, truth, opener is Opener.AGENT, np.empty(0), stats)
         expected = float((game.weights.sum(axis=(0, 1)) * (game.own - game.reservations)).sum())
         out[e] = stats[0] - _SLOPE * (expected - mean_zopa(values.knowledge))
     return out
@@ -159,7 +156,7 @@ def inner_maxima(values: FittedValues, opener: Opener, settings: BracketSettings
     out = np.empty((len(drawn.own), 2))
     for e in range(len(out)):
         game, truth = finite_game(values, settings, model, drawn, e)
-        inner_maximum(game, truth, opener is Opener.AGENT, 1, _DISTANCES, stats)
+        inner_maximum(game, truth, opener is Opener.AGENT, _DISTANCES, stats)
         out[e] = stats[1:]
     return out
 

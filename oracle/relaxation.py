@@ -2,9 +2,9 @@ r"""Finite games drawn for the dual bound: the agent is told where inside their 
 
 Given the own reservation, r is uniform on an interval and ``kappa`` has a Beta law with distribution function B. Cut
 the interval into n equal cells and [0, 1] into m. With ``u = frac(n (r - r_low) / (r_high - r_low))`` and
-``v = frac(m B(kappa))`` the pair (u, v) is independent of the cells, and the cells are uniform and independent, so given
-(u, v) the type is one of ``n m`` equally likely atoms in each stance: a finite law, exactly. Who is told (u, v) can
-earn no less, hence the mean over (u, v) of any upper bound of the finite games bounds the game itself.
+``v = frac(m B(kappa))`` the pair (u, v) is independent of the cells, and the cells are uniform and independent, so
+given (u, v) the type is one of ``n m`` equally likely atoms in each stance: a finite law, exactly. Who is told (u, v)
+can earn no less, hence the mean over (u, v) of any upper bound of the finite games bounds the game itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
 from oracle.fitted import FittedValues
-from oracle.kernels.dual import Finite, Truth
+from oracle.kernels.finite import Finite, Truth
 from oracle.model import Model, build_model
 from oracle.prior import SCALE, Grid, Knowledge, build_prior
 from oracle.simulate import draw_batch
@@ -27,6 +27,9 @@ from terms.types import Opener, Regime, Role
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+_GRID = Grid(2.0, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class BracketSettings:
     """
 
     tick: float = 4.0
-    grid: Grid = Grid(2.0, 5)
+    grid: Grid = _GRID
     num_prices: int = 8
     slack: float = -0.2
     num_policy: int = 4000
@@ -118,7 +121,12 @@ def draw_episodes(knowledge: Knowledge, opener: Opener, role: Role, n: int, rng:
     opening = [
         opening_price(r, SCALE, s, opening_scale(kappa, params[g]), e * params[g].opening_sd, 1)
         for r, s, kappa, g, e in zip(
-            prices[1].tolist(), episodes.harshness, episodes.urgency, episodes.group, episodes.opening_noise, strict=True
+            prices[1].tolist(),
+            episodes.harshness,
+            episodes.urgency,
+            episodes.group,
+            episodes.opening_noise,
+            strict=True,
         )
     ]
     cues = rng.random((n, config.horizon + 1, 2))

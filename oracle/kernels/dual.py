@@ -1,13 +1,8 @@
-r"""The dual's inner maximum on a finite type law, exact: see :mod:`oracle.certificate` for the bound it belongs to.
+r"""The dual's inner maximum on a finite type law, exact: see :mod:`oracle.bounds` for the bound it belongs to.
 
-Types are atoms (stance, urgency, reservation), arrays (groups, nodes, rows). With ``F`` the distribution function of
-the next price before it is cut to ``[r, b]`` and ``G`` its antiderivative, the expectation of a function that is
-piecewise linear between ``x_0 < ... < x_J`` and constant outside is a sum over its values there, with weights
-
-.. math:: \int_{x_j}^{x_{j+1}} \frac{x - x_j}{x_{j+1} - x_j}\,dF
-          = \frac{(x_{j+1} - x_j) F(x_{j+1}) - G(x_{j+1}) + G(x_j)}{x_{j+1} - x_j}
-
-and its mirror, to which come the point masses ``F(r)`` at ``r`` and ``1 - F(b)`` at ``b``.
+The penalty's value after an answer is the fitted net's, interpolated between a few prices that depend on the history
+alone, plus, once the cue is seen, the net's value after the cue minus its mean over the nine cues at that price. Any
+function of what the agent knows may serve; this one has its conditional mean in closed form.
 """
 
 from __future__ import annotations
@@ -18,234 +13,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.kernels.belief import TOP, Past, conceded, logit_factors, normal_cdf, past_of, posture_law, rates, walk_given_above
+from oracle.kernels.belief import TOP, Past, conceded, logit_factors, past_of, posture_law, rates
 from oracle.kernels.compiling import inline, kernel
-from oracle.kernels.value import NUM_FEATURES, Marginals, Nets, bounded_value, features, net_value
-from oracle.model import Model
+from oracle.kernels.finite import (
+    CLIPPED,
+    HELD,
+    Finite,
+    Law,
+    Truth,
+    normalise,
+    price_law,
+    realised,
+    survive_atoms,
+    take_answer,
+    true_survival,
+)
+from oracle.kernels.paths import pick
+from oracle.kernels.told import Told, told_now, told_values
+from oracle.kernels.value import NUM_FEATURES, Marginals, bounded_value, features, net_value
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_ROOT_2PI = math.sqrt(2.0 * math.pi)
-CLIPPED, HELD, INSIDE = range(3)
-
-
-class Finite(NamedTuple):
-    """One path's finite game. ``reservations`` (rows,) ascend by ``cell``; ``weights`` (groups, nodes, rows) is the prior.
-
-    Offers are ``own - i * tick``, ``i < num_ticks``. ``num_prices`` is the number of prices between which the penalty
-    is linear, ``first_prices`` that of the first quote when the agent opens.
-    """
-
-    own: float
-    reservations: Floats
-    cell: float
-    weights: Floats
-    model: Model
-    nets: Nets
-    tick: float
-    num_ticks: int
-    num_prices: int
-    first_prices: int
-    slack: float
-
-
-class Truth(NamedTuple):
-    """The revealed type (indices) and luck; ``noise``, ``sentiment``, ``posture`` are by round, entry 0 the opening's.
-
-    ``opening`` is the price the counterpart opens with before it is cut, whoever moves first.
-    """
-
-    group: int
-    node: int
-    row: int
-    opening: float
-    noise: Floats
-    sentiment: Floats
-    posture: Floats
-
-
-class Law(NamedTuple):
-    """The next price of every atom: point masses, weights and densities (prices, groups, nodes, rows) at ``prices``."""
-
-    prices: Floats
-    clipped: Floats
-    held: Floats
-    weights: Floats
-    density: Floats
-    tail: Floats  # E[(own - b')^+] (groups, nodes, rows)
-
-
-@inline
-def _area(y: float) -> float:
-    """Return the antiderivative of the normal distribution function."""
-    return y * normal_cdf(y) + math.exp(-0.5 * y * y) / _ROOT_2PI
-
-
-@inline
-def _volume(y: float) -> float:
-    """Return the antiderivative of :func:`_area`."""
-    return 0.5 * ((y * y + 1.0) * normal_cdf(y) + y * math.exp(-0.5 * y * y) / _ROOT_2PI)
-
-
-@inline
-def _spread(game: Finite, weights: Floats, standing: float, rate: Floats) -> tuple[float, float]:
-    """Return mean and standard deviation of the next price before it is cut, under the agent's belief."""
-    rules, columns = game.model
-    mean, square = 0.0, 0.0
-    for g in range(weights.shape[0]):
-        for n in range(weights.shape[1]):
-            for i in range(weights.shape[2]):
-                weight = weights[g, n, i]
-                r = game.reservations[i]
-                if math.isnan(standing):
-                    mark_up = columns.opening_scale[g, n] * (TOP - r)
-                    centre = r + 0.5 * (rules.harshness_low + rules.harshness_high) * mark_up
-                    wide = (rules.harshness_high - rules.harshness_low) * mark_up
-                    variance = rules.opening_sd**2 + wide * wide / 12.0
-                else:
-                    centre = standing - rate[g, n] * (standing - r)
-                    variance = columns.noise_sd[g] ** 2
-                mean += weight * centre
-                square += weight * (variance + centre * centre)
-    return mean, math.sqrt(max(square - mean * mean, 0.0))
-
-
-@inline
-def _distribution(x: float, r: float, standing: float, rate: float, sd: float, span: tuple[float, float]) -> tuple[float, float]:  # fmt: skip  # noqa: PLR0913, E501
-    """Return ``F(x)`` and ``G(x)``; ``span`` are the nearest and farthest mean mark-up of an opening."""
-    if not math.isnan(standing):
-        y = (x - standing + rate * (standing - r)) / sd
-        return normal_cdf(y), sd * _area(y)
-    near, far = (x - r - span[0]) / sd, (x - r - span[1]) / sd
-    if near - far < 1e-9:
-        return normal_cdf(near), sd * _area(near)
-    return (_area(near) - _area(far)) / (near - far), sd * (_volume(near) - _volume(far)) / (near - far)
-
-
-@inline
-def _density(x: float, r: float, standing: float, rate: float, sd: float, span: tuple[float, float]) -> float:  # fmt: skip  # noqa: PLR0913, E501
-    if not math.isnan(standing):
-        y = (x - standing + rate * (standing - r)) / sd
-        return math.exp(-0.5 * y * y) / _ROOT_2PI / sd
-    near, far = (x - r - span[0]) / sd, (x - r - span[1]) / sd
-    if near - far < 1e-9:
-        return math.exp(-0.5 * near * near) / _ROOT_2PI / sd
-    if far > 0.0:
-        near, far = -far, -near
-    return (normal_cdf(near) - normal_cdf(far)) / (near - far) / sd
-
-
-@inline
-def _price_grid(game: Finite, weights: Floats, standing: float, rate: Floats) -> Floats:
-    """Return the prices between which the penalty is linear: a function of what the agent knows."""
-    mean, sd = _spread(game, weights, standing, rate)
-    lowest, top = game.reservations[0], TOP if math.isnan(standing) else standing
-    for i in range(weights.shape[2]):
-        mass = 0.0
-        for g in range(weights.shape[0]):
-            for n in range(weights.shape[1]):
-                mass += weights[g, n, i]
-        if mass > 1e-9:
-            lowest = game.reservations[i]
-            break
-    left = max(lowest, mean - 2.5 * sd)
-    right = max(min(top, mean + 2.5 * sd), left + 1e-6)
-    size = game.first_prices if math.isnan(standing) else game.num_prices
-    prices = np.empty(size)
-    for j in range(size):
-        prices[j] = left + (right - left) * j / (size - 1)
-    return prices
-
-
-@inline
-def price_law(game: Finite, weights: Floats, standing: float, rate: Floats, with_weights: bool) -> Law:
-    """Return the law of the next price of every atom (see the module's docstring)."""
-    rules, columns = game.model
-    groups, nodes, rows = weights.shape
-    top = TOP if math.isnan(standing) else standing
-    prices = _price_grid(game, weights, standing, rate) if with_weights else np.empty(0)
-    size = prices.shape[0]
-    clipped, held, tail = np.zeros(weights.shape), np.zeros(weights.shape), np.zeros(weights.shape)
-    moments, density = np.zeros((size, groups, nodes, rows)), np.zeros((size, groups, nodes, rows))
-    for g in range(groups):
-        sd = rules.opening_sd if math.isnan(standing) else columns.noise_sd[g]
-        for n in range(nodes):
-            lam = rate[g, n]
-            for i in range(rows):
-                if weights[g, n, i] <= 0.0:
-                    continue
-                r = game.reservations[i]
-                mark_up = columns.opening_scale[g, n] * (TOP - r)
-                span = (rules.harshness_low * mark_up, rules.harshness_high * mark_up)
-                mass, area = _distribution(r, r, standing, lam, sd, span)
-                top_mass, top_area = _distribution(top, r, standing, lam, sd, span)
-                clipped[g, n, i], held[g, n, i] = mass, 1.0 - top_mass
-                # E (own - b')^+ with b' cut to [r, top] is the integral of P(b' <= x) from r to own.
-                gain = max(game.own - r, 0.0)
-                if game.own <= top:
-                    own_mass, own_area = _distribution(max(game.own, r), r, standing, lam, sd, span)
-                    tail[g, n, i] = own_area - area if gain > 0.0 else 0.0
-                else:
-                    tail[g, n, i] = top_area - area + game.own - top
-                before, before_mass, before_area = r, mass, area
-                for j in range(size + 1 if size > 0 else 0):
-                    # segment between prices j - 1 and j, constant outside the grid
-                    edge = top if j == size else min(prices[j], top)
-                    if edge <= before:
-                        continue
-                    if j == size:
-                        edge_mass, edge_area = top_mass, top_area
-                    else:
-                        edge_mass, edge_area = _distribution(edge, r, standing, lam, sd, span)
-                    inside = edge_mass - before_mass
-                    if j == 0:
-                        moments[0, g, n, i] += inside
-                    elif j == size:
-                        moments[size - 1, g, n, i] += inside
-                    else:
-                        origin = prices[j - 1]
-                        right = (edge - origin) * edge_mass - (before - origin) * before_mass - (edge_area - before_area)
-                        right /= prices[j] - origin
-                        moments[j, g, n, i] += right
-                        moments[j - 1, g, n, i] += inside - right
-                    before, before_mass, before_area = edge, edge_mass, edge_area
-                for j in range(size):
-                    share = min(1.0, max(0.0, (prices[j] - r) / game.cell + 0.5))
-                    if share > 0.0:
-                        density[j, g, n, i] = share * _density(prices[j], r, standing, lam, sd, span)
-    return Law(prices, clipped, held, moments, density, tail)
-
-
-@inline
-def survive_atoms(game: Finite, weights: Floats, offer: float, k: int, factors: Floats, out: Floats) -> float:
-    """Write ``weights`` times the chance that the talk goes on after ``offer``; return the mass that accepts."""
-    rules = game.model.rules
-    accepted = 0.0
-    for i in range(weights.shape[2]):
-        r = game.reservations[i]
-        if offer >= r:
-            slope = math.exp(-rules.alpha * (offer - r) / TOP)
-            for g in range(weights.shape[0]):
-                for n in range(weights.shape[1]):
-                    takes = weights[g, n, i] / (1.0 + slope * factors[g, n])
-                    accepted += takes
-                    out[g, n, i] = weights[g, n, i] - takes
-        else:
-            stays = 1.0 - walk_given_above((r - offer) / TOP, k, rules)
-            for g in range(weights.shape[0]):
-                for n in range(weights.shape[1]):
-                    out[g, n, i] = weights[g, n, i] * stays
-    return accepted
-
-
-@inline
-def true_survival(game: Finite, truth: Truth, offer: float, k: int, factors: Floats) -> float:
-    """Return the chance that the talk goes on after ``offer`` with the revealed type."""
-    rules, r = game.model.rules, game.reservations[truth.row]
-    if offer >= r:
-        slope = math.exp(-rules.alpha * (offer - r) / TOP)
-        return 1.0 - 1.0 / (1.0 + slope * factors[truth.group, truth.node])
-    return 1.0 - walk_given_above((r - offer) / TOP, k, rules)
 
 
 class Scratch(NamedTuple):
@@ -278,7 +66,7 @@ def make_scratch(game: Finite) -> Scratch:
 
 
 @inline
-def guess(game: Finite, kept: Floats, likelihood: Floats, k: int, place: tuple[float, float, float, Past], work: Scratch) -> float:  # fmt: skip  # noqa: PLR0913, E501
+def guess(game: Finite, kept: Floats, likelihood: Floats, k: int, place: tuple[float, float, float, Past], work: Scratch) -> float:  # fmt: skip  # noqa: E501
     """Return the penalty's value of the belief ``kept * likelihood`` in round ``k``, any function of it being allowed.
 
     ``work.rate`` holds the concession rates given all offers so far.
@@ -305,101 +93,55 @@ def guess(game: Finite, kept: Floats, likelihood: Floats, k: int, place: tuple[f
     return bounded_value(fitted, own, standing, True, 10 * work.x[5])
 
 
-class Told(NamedTuple):
-    """What is left to earn after the offer of round k if the type is told: ``worth`` (rounds, distances, groups, nodes, rows).
+class Tree(NamedTuple):
+    """One history at a time, by round (K + 2 entries) and tick.
 
-    An upper bound, by ``distance`` (ascending) between the standing price and the reservation.
+    ``q`` is an offer's value, ``later`` the penalty's value after its realised answer before the cue, ``survival`` the
+    true chance that the talk goes on (0 where the dual stops, ``q`` then being ``told``), ``told`` the bound with the
+    type told after the offer. ``value`` is the penalty's value of the history, ``total`` what it has gained in
+    hindsight, ``alive`` its true chance, ``lost`` the plain sum of its errors, ``last`` the lowest tick not yet given
+    up, and (``kind``, ``price``) how the revealed luck will answer.
     """
 
-    distance: Floats
-    worth: Floats
-
-
-@inline
-def told_values(game: Finite, distance: Floats) -> Told:
-    """Return the values of known types under the most favourable history.
-
-    Acceptance, concession and walk-away are those of the best history features, offers need not rise, and between two
-    distances the value at the smaller one is taken.
-    """
-    rules, columns = game.model
-    groups, nodes, rows = game.weights.shape
-    size, last = distance.shape[0], rules.last_answered
-    worth = np.zeros((rules.horizon + 1, size, groups, nodes, rows))
-    moves, takes = np.empty((size, size)), np.empty(game.num_ticks)
-    value = np.empty(size)
-    for g in range(groups):
-        sd = columns.noise_sd[g]
-        for n in range(nodes):
-            lam = rules.lambda_0 + columns.lambda_shift[g] + rules.lambda_1 * columns.urgency[n]
-            lam = min(1.0, max(0.0, lam))
-            for m in range(size):
-                before = 0.0
-                for t in range(m + 1):
-                    edge = 1.0 if t == m else normal_cdf((distance[t + 1] - (1.0 - lam) * distance[m]) / sd)
-                    moves[m, t] = edge - before
-                    before = edge
-            for i in range(rows):
-                zopa = game.own - game.reservations[i]
-                for m in range(size):
-                    value[m] = max(zopa - distance[m], 0.0)
-                for k in range(rules.horizon - 1 if last < rules.horizon else rules.horizon, 0, -1):
-                    shift = rules.beta * columns.urgency[n] - rules.gamma * (1.0 - math.sqrt(k / rules.horizon))
-                    shift += max(0.0, columns.xi[g]) if k > 2 else 0.0
-                    for a in range(game.num_ticks):
-                        above = (zopa - a * game.tick) / TOP
-                        takes[a] = 1.0 / (1.0 + math.exp(-rules.alpha * above - shift)) if above >= 0.0 else 0.0
-                    for m in range(size):
-                        if k < rules.horizon:
-                            for t in range(m + 1):
-                                worth[k, m, g, n, i] += moves[m, t] * value[t]
-                    for m in range(size):
-                        later = worth[k, m, g, n, i]
-                        top = max(later, zopa - distance[m])
-                        for a in range(game.num_ticks):
-                            if takes[a] > 0.0:
-                                top = max(top, takes[a] * a * game.tick + (1.0 - takes[a]) * later)
-                        value[m] = top
-    return Told(distance, worth)
-
-
-@inline
-def _told_now(game: Finite, told: Told, k: int, standing: float, out: Floats) -> None:
-    """Write what every atom is worth after the offer of round ``k``, its type told."""
-    for i in range(out.shape[2]):
-        r = game.reservations[i]
-        at = 0
-        if not math.isnan(standing):
-            while at + 1 < told.distance.shape[0] and told.distance[at + 1] <= standing - r:
-                at += 1
-        for g in range(out.shape[0]):
-            for n in range(out.shape[1]):
-                out[g, n, i] = max(game.own - r, 0.0) if math.isnan(standing) else told.worth[k, at, g, n, i]
-
-
-class Node(NamedTuple):
-    """What a history offers next, by tick: dominated actions have ``survival`` 0 and the bound as ``q``."""
-
+    weights: Floats  # (K + 2, groups, nodes, rows)
     q: Floats
+    later: Floats
     survival: Floats
-    later: Floats  # the penalty's value after the realised answer, before its cue
-    told: Floats  # the bound if the type is told after the offer
+    told: Floats
+    standing: Floats
+    value: Floats
+    total: Floats
+    alive: Floats
+    lost: Floats
+    last: Ints
+    kind: Ints
+    price: Floats
+    offers: Floats
 
 
 @inline
-def _realised(game: Finite, truth: Truth, k: int, standing: float, rate: Floats) -> tuple[int, float]:
-    """Return how the revealed luck answers round ``k`` (0: the opening) and the price."""
-    r = game.reservations[truth.row]
-    if math.isnan(standing):
-        candidate, top = truth.opening, TOP
-    else:
-        lam, sd = rate[truth.group, truth.node], game.model.columns.noise_sd[truth.group]
-        candidate, top = standing - lam * (standing - r) + sd * truth.noise[k], standing
-    if candidate >= top:
-        return HELD, top
-    if candidate <= r:
-        return CLIPPED, r
-    return INSIDE, candidate
+def make_tree(game: Finite) -> Tree:
+    """Return an empty tree that stands before the first price."""
+    size = game.model.rules.horizon + 2
+    groups, nodes, rows = game.weights.shape
+    by_tick = (size, game.num_ticks)
+    tree = Tree(
+        np.zeros((size, groups, nodes, rows)), np.zeros(by_tick), np.zeros(by_tick), np.zeros(by_tick),
+        np.zeros(by_tick), np.full(size, np.nan), np.zeros(size), np.zeros(size), np.ones(size), np.zeros(size),
+        np.full(size, game.num_ticks - 1), np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size),
+    )  # fmt: skip
+    tree.weights[1] = game.weights
+    return tree
+
+
+@inline
+def _dot(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for g in range(a.shape[0]):
+        for n in range(a.shape[1]):
+            for i in range(a.shape[2]):
+                total += a[g, n, i] * b[g, n, i]
+    return total
 
 
 @inline
@@ -425,236 +167,207 @@ def _dot(a: Floats, b: Floats) -> float:
 
 
 @inline
-def expand(game: Finite, truth: Truth, weights: Floats, offers: Floats, k: int, standing: float, last: int, floor: float, told: Told, work: Scratch, node: Node) -> tuple[int, float]:  # fmt: skip  # noqa: PLR0913, E501
-    """Value every tick up to ``last`` in round ``k`` and return (how luck answers, price).
+def expand(game: Finite, truth: Truth, k: int, floor: float, told: Told, tree: Tree, work: Scratch) -> None:  # noqa: PLR0913
+    """Value every offer of round ``k`` at the tree's history.
 
-    ``floor`` is the value below which an action is dominated: one whose value is at most that even if the type were
-    told afterwards is valued as if it were.
+    An offer worth at most ``floor`` even if the type were told after it is valued as if it were.
     """
-    rules = game.model.rules
+    rules, weights, standing = game.model.rules, tree.weights[k], tree.standing[k]
     shape = weights.shape
-    past = past_of(offers, k - 1, rules)
+    past = past_of(tree.offers, k - 1, rules)
     rate, factors = np.empty(shape[:2]), np.empty(shape[:2])
     rates(game.model, past.magnitude, rate)
     logit_factors(game.model, k, past, factors)
     is_last = k >= rules.last_answered
     law = price_law(game, weights, standing, rate, not is_last)
-    kind, price = _realised(game, truth, k, standing, rate)
-    kept, values = np.empty(shape), np.empty(law.prices.shape[0])
-    top = TOP if math.isnan(standing) else standing
-    best = np.empty(shape)
-    if not is_last:
-        _told_now(game, told, k, standing, best)
-    for a in range(last + 1):
-        offer = game.own - a * game.tick
-        offers[k - 1] = offer
-        accepted = survive_atoms(game, weights, offer, k, factors, kept)
-        gain = accepted * (game.own - offer)
-        node.later[a] = 0.0
-        if is_last:
-            node.q[a] = gain + (_dot(kept, law.tail) if rules.last_answered < rules.horizon else 0.0)
-            node.survival[a] = 0.0
-            continue
-        node.told[a] = gain + _dot(kept, best)
-        if node.told[a] <= floor:
-            node.q[a], node.survival[a] = node.told[a], 0.0
-            continue
-        following = past_of(offers, k, rules)
-        rates(game.model, following.magnitude, work.rate)
-        q = gain
+    tree.kind[k], tree.price[k] = realised(game, truth, k, standing, rate)
+    kept, worth, sure = np.empty(shape), np.zeros(shape), np.empty(shape)
+    told_now(game, told, k, standing, worth)
+    for i in range(shape[2]):
         for g in range(shape[0]):
             for n in range(shape[1]):
-                for i in range(shape[2]):
-                    q += kept[g, n, i] * law.clipped[g, n, i] * max(game.own - game.reservations[i], 0.0)
-        mass = _dot(kept, law.held)
-        held = 0.0
-        if mass > 0.0:
-            held = guess(game, kept, law.held, k + 1, (game.own, top, offer, following), work)
-            q += mass * held
-        for j in range(values.shape[0]):
-            values[j] = guess(game, kept, law.density[j], k + 1, (game.own, law.prices[j], offer, following), work)
-            q += _dot(kept, law.weights[j]) * values[j]
-        node.q[a] = q
-        node.survival[a] = true_survival(game, truth, offer, k, factors)
-        node.later[a] = held if kind == HELD else _between(law.prices, price, values)
-    return kind, price
+                sure[g, n, i] = law.clipped[g, n, i] * max(game.own - game.reservations[i], 0.0)
+    for a in range(tree.last[k] + 1):
+        offer = tree.offers[k - 1] = game.own - a * game.tick
+        gain = survive_atoms(game, weights, offer, k, factors, kept) * (game.own - offer)
+        tree.survival[k, a] = 0.0
+        if is_last:
+            tree.q[k, a] = gain + (_dot(kept, law.tail) if k < rules.horizon else 0.0)
+            continue
+        tree.told[k, a] = gain + _dot(kept, worth)
+        if tree.told[k, a] <= floor:
+            tree.q[k, a] = tree.told[k, a]
+            continue
+        tree.survival[k, a] = true_survival(game, truth, offer, k, factors)
+        tree.q[k, a] = gain + _dot(kept, sure) + _mean_later(game, kept, law, k, a, tree, work)
 
 
 @inline
-def _answer_likelihood(game: Finite, weights: Floats, standing: float, rate: Floats, answer: tuple[int, float], out: Floats) -> None:  # fmt: skip  # noqa: PLR0913, E501
-    """Multiply ``out`` by the likelihood of the answer (held or inside)."""
-    rules, columns = game.model
-    kind, price = answer
-    for g in range(weights.shape[0]):
-        sd = rules.opening_sd if math.isnan(standing) else columns.noise_sd[g]
-        for n in range(weights.shape[1]):
-            for i in range(weights.shape[2]):
-                if weights[g, n, i] <= 0.0:
-                    out[g, n, i] = 0.0
-                    continue
-                r = game.reservations[i]
-                mark_up = columns.opening_scale[g, n] * (TOP - r)
-                span = (rules.harshness_low * mark_up, rules.harshness_high * mark_up)
-                if kind == HELD:
-                    below, _ = _distribution(price, r, standing, rate[g, n], sd, span)
-                    out[g, n, i] *= 1.0 - below
-                elif price > r:
-                    out[g, n, i] *= _density(price, r, standing, rate[g, n], sd, span)
-                else:
-                    out[g, n, i] = 0.0
-
-
-@inline
-def _normalise(weights: Floats) -> None:
-    total = 0.0
-    for g in range(weights.shape[0]):
-        for n in range(weights.shape[1]):
-            for i in range(weights.shape[2]):
-                total += weights[g, n, i]
-    for g in range(weights.shape[0]):
-        for n in range(weights.shape[1]):
-            for i in range(weights.shape[2]):
-                weights[g, n, i] /= total
+def _mean_later(game: Finite, kept: Floats, law: Law, k: int, a: int, tree: Tree, work: Scratch) -> float:  # noqa: PLR0913
+    """Return the penalty's expected value after a held or moved price; keep what the realised answer makes of it."""
+    offer, standing = tree.offers[k - 1], tree.standing[k]
+    top = TOP if math.isnan(standing) else standing
+    past = past_of(tree.offers, k, game.model.rules)
+    rates(game.model, past.magnitude, work.rate)
+    mass, held, mean = _dot(kept, law.held), 0.0, 0.0
+    if mass > 0.0:
+        held = guess(game, kept, law.held, k + 1, (game.own, top, offer, past), work)
+        mean += mass * held
+    values = np.empty(law.prices.shape[0])
+    for j in range(values.shape[0]):
+        values[j] = guess(game, kept, law.density[j], k + 1, (game.own, law.prices[j], offer, past), work)
+        mean += _dot(kept, law.weights[j]) * values[j]
+    tree.later[k, a] = held if tree.kind[k] == HELD else _between(law.prices, tree.price[k], values)
+    return mean
 
 
 @inline
 def take_cue(game: Finite, truth: Truth, weights: Floats, k: int, before: float, answer: tuple[int, float], offers: Floats, work: Scratch) -> float:  # fmt: skip  # noqa: PLR0913, E501
     """Update ``weights`` by the cue that comes with the answer to round ``k`` and return the penalty's step.
 
-    The step is the value after the cue minus its expectation over the nine cues, both at the realised price.
+    ``before`` is the price that stood before. The step is the value after the cue minus its mean over the nine cues.
     """
-    columns, rules = game.model.columns, game.model.rules
+    columns = game.model.columns
     if columns.num_cues == 1:
         return 0.0
-    groups, nodes, rows = weights.shape
-    price = answer[1]
-    opened = not math.isnan(before)
-    standing = before if opened else TOP
-    elapsed = math.sqrt(k / rules.horizon)
-    posture, law = np.empty((3, groups, rows)), np.empty(3)
-    for g in range(groups):
-        for i in range(rows):
-            share = conceded(price, standing, opened, min(game.reservations[i], price))
-            posture_law(share, elapsed, g, game.model, law)
-            for t in range(3):
-                posture[t, g, i] = law[t]
-    seen = (_pick(columns.sentiment[truth.group], truth.sentiment[k]), 0)
-    seen = (seen[0], _pick(posture[:, truth.group, truth.row], truth.posture[k]))
-    step = 0.0
-    if k > 0 and k + 1 <= rules.last_answered:
-        past = past_of(offers, k, rules)
+    posture = _postures(game, k, before, answer[1])
+    sentiment = pick(columns.sentiment[truth.group], truth.sentiment[k])
+    seen = (sentiment, pick(posture[truth.group, truth.row], truth.posture[k]))
+    step, likelihood = 0.0, np.empty(weights.shape)
+    if 0 < k < game.model.rules.last_answered:
+        past = past_of(offers, k, game.model.rules)
         rates(game.model, past.magnitude, work.rate)
-        place = (game.own, price, offers[k - 1], past)
-        likelihood = np.empty(weights.shape)
         for s in range(3):
             for t in range(3):
-                mass = 0.0
-                for g in range(groups):
-                    for n in range(nodes):
-                        for i in range(rows):
-                            likelihood[g, n, i] = columns.sentiment[g, s] * posture[t, g, i]
-                            mass += weights[g, n, i] * likelihood[g, n, i]
-                value = guess(game, weights, likelihood, k + 1, place, work)
-                step -= mass * value
-                if s == seen[0] and t == seen[1]:
-                    step += value
-    for g in range(groups):
-        for n in range(nodes):
-            for i in range(rows):
-                weights[g, n, i] *= columns.sentiment[g, seen[0]] * posture[seen[1], g, i]
-    _normalise(weights)
+                _cue_law(columns.sentiment, posture, (s, t), likelihood)
+                value = guess(game, weights, likelihood, k + 1, (game.own, answer[1], offers[k - 1], past), work)
+                step += (1.0 if (s, t) == seen else 0.0) * value - _dot(weights, likelihood) * value
+    _cue_law(columns.sentiment, posture, seen, likelihood)
+    for g in range(weights.shape[0]):
+        for n in range(weights.shape[1]):
+            for i in range(weights.shape[2]):
+                weights[g, n, i] *= likelihood[g, n, i]
+    normalise(weights)
     return step
 
 
 @inline
-def _pick(law: Floats, uniform: float) -> int:
-    running = 0.0
-    for i in range(law.shape[0]):
-        running += law[i]
-        if uniform < running:
-            return i
-    return law.shape[0] - 1
+def _postures(game: Finite, k: int, before: float, price: float) -> Floats:
+    """Return the posture law (groups, rows, 3) of the answer ``price`` to round ``k``."""
+    groups, rows = game.weights.shape[0], game.weights.shape[2]
+    opened, out = not math.isnan(before), np.empty((groups, rows, 3))
+    for g in range(groups):
+        for i in range(rows):
+            share = conceded(price, before if opened else TOP, opened, min(game.reservations[i], price))
+            posture_law(share, math.sqrt(k / game.model.rules.horizon), g, game.model, out[g, i])
+    return out
+
+
+@inline
+def _cue_law(sentiment: Floats, posture: Floats, cue: tuple[int, int], out: Floats) -> None:
+    """Write P(cue) of every atom."""
+    for g in range(out.shape[0]):
+        for n in range(out.shape[1]):
+            for i in range(out.shape[2]):
+                out[g, n, i] = sentiment[g, cue[0]] * posture[g, i, cue[1]]
 
 
 @kernel
-def inner_maximum(game: Finite, truth: Truth, agent_opens: bool, depth: int, distance: Floats, stats: Floats) -> None:
-    """Write ``N_1``, ``F_1`` and the number of histories searched to ``stats``.
+def inner_maximum(game: Finite, truth: Truth, agent_opens: bool, distance: Floats, out: Floats) -> None:
+    """Write ``N_1``, ``F_1`` and the number of histories searched; with no ``distance`` (0,) only ``N_1``.
 
-    ``depth`` 0 stops after ``N_1``, which is the root's own lookahead.
+    ``N_1`` is the lookahead at the first decision. ``distance`` is the grid of :class:`oracle.kernels.told.Told`.
     """
-    rules = game.model.rules
-    horizon, last_round = rules.horizon, rules.last_answered
-    groups, nodes, rows = game.weights.shape
-    work = make_scratch(game)
-    weights = np.empty((horizon + 2, groups, nodes, rows))
-    q, survival = np.empty((horizon + 2, game.num_ticks)), np.empty((horizon + 2, game.num_ticks))
-    later = np.empty((horizon + 2, game.num_ticks))
-    standing, value = np.full(horizon + 2, np.nan), np.zeros(horizon + 2)
-    total, alive = np.zeros(horizon + 2), np.ones(horizon + 2)
-    lost = np.zeros(horizon + 2)
-    last = np.full(horizon + 2, game.num_ticks - 1)
-    kinds, prices = np.zeros(horizon + 2, dtype=np.int64), np.empty(horizon + 2)
-    offers = np.zeros(horizon + 1)
-    rate, factors = np.zeros((groups, nodes)), np.empty((groups, nodes))
-    weights[1] = game.weights
-    if not agent_opens:
-        answer = _realised(game, truth, 0, np.nan, rate)
-        if answer[0] == CLIPPED:
-            stats[0], stats[1], stats[2] = max(game.own - answer[1], 0.0), 0.0, 0.0
-            return
-        _answer_likelihood(game, game.weights, np.nan, rate, answer, weights[1])
-        _normalise(weights[1])
-        take_cue(game, truth, weights[1], 0, np.nan, answer, offers, work)
-        standing[1] = answer[1]
-    bound = np.zeros((horizon + 2, game.num_ticks))
-    told = told_values(game, distance if depth > 0 else np.zeros(1))
-    k, count, best = 1, 1.0, -1e300
-    kinds[1], prices[1] = expand(game, truth, weights[1], offers, 1, standing[1], last[1], -1.0, told, work, Node(q[1], survival[1], later[1], bound[1]))  # fmt: skip
-    value[1] = max(0.0, game.own - standing[1]) if not math.isnan(standing[1]) else 0.0
+    tree, work = make_tree(game), make_scratch(game)
+    out[0] = out[1] = out[2] = 0.0
+    if not agent_opens and not _open(game, truth, tree, work):
+        out[0] = max(game.own - game.reservations[truth.row], 0.0)
+        return
+    told = told_values(game, distance if distance.shape[0] > 0 else np.zeros(1))
+    expand(game, truth, 1, -1.0, told, tree, work)
+    tree.value[1] = _stop(game, tree, 1)
     for a in range(game.num_ticks):
-        value[1] = max(value[1], q[1, a])
-    best = max(game.own - standing[1], 0.0) - value[1] if not math.isnan(standing[1]) else -value[1]
-    stats[0] = value[1]
-    if depth == 0:
+        tree.value[1] = max(tree.value[1], tree.q[1, a])
+    out[0] = tree.value[1]
+    if distance.shape[0] == 0:
         return
     for a in range(game.num_ticks):
-        if bound[1, a] <= value[1] + game.slack:
-            q[1, a], survival[1, a] = bound[1, a], 0.0
+        if tree.told[1, a] <= tree.value[1] + game.slack:
+            tree.q[1, a], tree.survival[1, a] = tree.told[1, a], 0.0
+    out[1], out[2] = _search(game, truth, told, tree, work)
+
+
+@inline
+def _open(game: Finite, truth: Truth, tree: Tree, work: Scratch) -> bool:
+    """Take in the counterpart's opening; False if it opens at its reservation, which ends the game."""
+    rate = np.zeros(game.weights.shape[:2])
+    answer = realised(game, truth, 0, np.nan, rate)
+    if answer[0] == CLIPPED:
+        return False
+    take_answer(game, np.nan, rate, answer, tree.weights[1])
+    take_cue(game, truth, tree.weights[1], 0, np.nan, answer, tree.offers, work)
+    tree.standing[1] = answer[1]
+    return True
+
+
+@inline
+def _stop(game: Finite, tree: Tree, k: int) -> float:
+    """Return what accepting or leaving earns."""
+    return 0.0 if math.isnan(tree.standing[k]) else max(game.own - tree.standing[k], 0.0)
+
+
+@inline
+def _search(game: Finite, truth: Truth, told: Told, tree: Tree, work: Scratch) -> tuple[float, float]:
+    """Return the maximum over all histories, depth first from the best offer on, and how many were searched."""
+    rules = game.model.rules
+    best, count, k = _stop(game, tree, 1) - tree.value[1], 1.0, 1
     while k > 0:
-        a, top = -1, -1e300
-        for each in range(last[k] + 1):
-            if q[k, each] > top:
-                a, top = each, q[k, each]
-        if a < 0 or top <= -1e299:
+        a = _next_offer(tree, k)
+        if a < 0:
             k -= 1
             continue
-        gain = total[k] + alive[k] * (q[k, a] - value[k])
-        lost[k + 1] = lost[k] + q[k, a] - value[k]
-        q[k, a] = -1e300
-        if survival[k, a] <= 0.0 or kinds[k] == CLIPPED:
+        error = tree.q[k, a] - tree.value[k]
+        tree.q[k, a] = -np.inf
+        gain, reach = tree.total[k] + tree.alive[k] * error, tree.alive[k] * tree.survival[k, a]
+        if tree.survival[k, a] <= 0.0 or tree.kind[k] == CLIPPED:
             best = max(best, gain)
             continue
-        reach = alive[k] * survival[k, a]
-        # Every later error is at most twice the largest possible zopa.
-        if gain + reach * 2.0 * TOP * (horizon - k) <= best:
+        # No later error exceeds 200: values lie in [0, 100], and a cue moves them by at most 100.
+        if gain + reach * 2.0 * TOP * (rules.horizon - k) <= best:
             continue
-        offers[k - 1] = game.own - a * game.tick
-        past = past_of(offers, k - 1, rules)
-        rates(game.model, past.magnitude, rate)
-        logit_factors(game.model, k, past, factors)
-        survive_atoms(game, weights[k], offers[k - 1], k, factors, weights[k + 1])
-        answer = (kinds[k], prices[k])
-        _answer_likelihood(game, weights[k], standing[k], rate, answer, weights[k + 1])
-        _normalise(weights[k + 1])
-        value[k + 1] = later[k, a] + take_cue(game, truth, weights[k + 1], k, standing[k], answer, offers, work)
-        standing[k + 1], last[k + 1] = answer[1], a
-        total[k + 1], alive[k + 1] = gain, reach
-        best = max(best, gain + reach * (max(game.own - standing[k + 1], 0.0) - value[k + 1]))
-        kinds[k + 1], prices[k + 1] = expand(game, truth, weights[k + 1], offers, k + 1, standing[k + 1], a, value[k + 1] - lost[k + 1] + game.slack, told, work, Node(q[k + 1], survival[k + 1], later[k + 1], bound[k + 1]))  # fmt: skip
-        count += 1.0
-        if k + 1 >= last_round:
+        tree.total[k + 1], tree.alive[k + 1], tree.lost[k + 1] = gain, reach, tree.lost[k] + error
+        _descend(game, truth, k, a, tree, work)
+        best, k, count = max(best, gain + reach * (_stop(game, tree, k + 1) - tree.value[k + 1])), k + 1, count + 1.0
+        expand(game, truth, k, tree.value[k] - tree.lost[k] + game.slack, told, tree, work)
+        if k >= rules.last_answered:
             for each in range(a + 1):
-                best = max(best, gain + reach * (q[k + 1, each] - value[k + 1]))
-        else:
-            k += 1
-    stats[1], stats[2] = best, count
+                best = max(best, gain + reach * (tree.q[k, each] - tree.value[k]))
+            k -= 1
+    return best, count
+
+
+@inline
+def _next_offer(tree: Tree, k: int) -> int:
+    """Return the most promising tick of round ``k`` that is not done, or -1."""
+    found, top = -1, -np.inf
+    for a in range(tree.last[k] + 1):
+        if tree.q[k, a] > top:
+            found, top = a, tree.q[k, a]
+    return found
+
+
+@inline
+def _descend(game: Finite, truth: Truth, k: int, a: int, tree: Tree, work: Scratch) -> None:
+    """Move to round ``k + 1`` after tick ``a`` and its realised answer."""
+    rules, answer, before = game.model.rules, (tree.kind[k], tree.price[k]), tree.standing[k]
+    shape = tree.weights[k].shape
+    rate, factors = np.empty(shape[:2]), np.empty(shape[:2])
+    tree.offers[k - 1] = game.own - a * game.tick
+    past = past_of(tree.offers, k - 1, rules)
+    rates(game.model, past.magnitude, rate)
+    logit_factors(game.model, k, past, factors)
+    survive_atoms(game, tree.weights[k], tree.offers[k - 1], k, factors, tree.weights[k + 1])
+    take_answer(game, before, rate, answer, tree.weights[k + 1])
+    step = take_cue(game, truth, tree.weights[k + 1], k, before, answer, tree.offers, work)
+    tree.value[k + 1] = tree.later[k, a] + step
+    tree.standing[k + 1], tree.last[k + 1] = answer[1], a

@@ -52,7 +52,8 @@ class Plan(NamedTuple):
 
 
 @inline
-def _index(row: Floats, uniform: float) -> int:
+def pick(row: Floats, uniform: float) -> int:
+    """Return the index whose cumulative probability first exceeds ``uniform``."""
     running = 0.0
     for i in range(row.shape[0]):
         running += row[i]
@@ -80,9 +81,10 @@ def draw_type(weights: Floats, low: Floats, top: Floats, uniform: float, inside:
 
 @inline
 def draw_cue(k: int, g: int, share: float, draws: Floats, model: Model) -> tuple[int, int]:
+    """Return the cue that comes with the answer to round ``k``, ``share`` of the distance conceded."""
     law = np.empty(3)
     posture_law(share, math.sqrt(k / model.rules.horizon), g, model, law)
-    return _index(model.columns.sentiment[g], draws[0]), _index(law, draws[1])
+    return pick(model.columns.sentiment[g], draws[0]), pick(law, draws[1])
 
 
 @inline

@@ -61,6 +61,7 @@ class Outcomes(NamedTuple):
 
 @inline
 def unpack(row: Floats) -> KernelParams:
+    """Return the constants laid out in ``row``."""
     return KernelParams(
         row[0], int(row[1]), int(row[2]), row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11],
         row[12], row[13], row[14], row[15], int(row[16]), row[17], row[18], row[19], row[20], row[21], row[22],
