@@ -184,9 +184,10 @@ def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[st
 def _traces(runs: Sequence[Run]) -> dict[Path, Trace]:
     from experiments.explaining import follow_run
 
-    total, done = sum(not each.is_excluded for run in runs for each in run.records), itertools.count(1)
+    scored = {run.folder: sum(not each.is_excluded for each in run.records) for run in runs}
+    total, done = sum(scored.values()), itertools.count(1)
     with count_bar(total, "following the posterior") as progress:
-        return {run.folder: follow_run(run, lambda: progress(next(done), total)) for run in runs}
+        return {run.folder: follow_run(run, lambda: progress(next(done), total)) for run in runs if scored[run.folder]}
 
 
 def verify(run: Annotated[Path, typer.Argument(help="Run folder, of episodes, sessions or a year.")]) -> None:

@@ -16,6 +16,7 @@ from experiments.runs.journal import strict_loads
 from experiments.runs.runner import run_suite
 from terms.agents import build_scripted
 from terms.metrics import METRIC_BY_NAME
+from terms.types import ReplyFault, Unusable
 from tests.experiments.folders import CONSOLE_SCRIPT, REPOSITORY, SMALL_ARGS, TINY, logged_ids
 
 COMMANDS = ("diagnose", "play", "compare", "report", "verify", "agents", "suites")
@@ -323,6 +324,15 @@ class TestReport:
         words = (tmp_path / "page.html").read_text(encoding="utf-8")
         assert "Is the exact posterior right?" in words
         assert "nothing to hold against the posterior" in words  # a scripted agent states no belief
+
+    def test_a_run_without_a_scored_episode_has_no_beliefs_to_follow(self, terms, runs, tmp_path):
+        def down(observation):
+            return Unusable(ReplyFault.PROVIDER, "HTTP 503")
+
+        run_suite(down, TINY, tmp_path / "down")
+        code, _, _ = terms("report", tmp_path / "down", runs / "patient", "--beliefs", "--out", "page.html")
+        assert code == 0
+        assert "Is the exact posterior right?" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
     def test_a_run_named_twice_and_a_missing_folder_are_refused(self, terms, runs):
         assert "name each run once" in terms("report", runs / "patient", runs / "patient")[2]
