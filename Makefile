@@ -46,6 +46,7 @@ check: $(READY)
 bench: $(READY) .venv-bench/.ready
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench
 	$(BIN)/python -m tests.bench.sessions
+	$(BIN)/python -m tests.bench.ruin
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

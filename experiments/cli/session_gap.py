@@ -19,6 +19,7 @@ HALF_WIDTH = 25.0
 _WORTH = {
     "value": "ruin-aware optimum of the menu",
     "held_out_value": "the same, found and valued on different suppliers",
+    "known_types_value": "every type known and no ruin, an upper bound",
     "risk_neutral_value": "risk-neutral policy under ruin",
     "price_of_caution": "price of caution",
     "memoryless_value": "ruin-aware without memory",
