@@ -48,6 +48,7 @@ bench: $(READY) .venv-bench/.ready
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.oracle
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.solvers
 	$(BIN)/python -m tests.bench.sessions
+	$(BIN)/python -m tests.bench.ruin
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

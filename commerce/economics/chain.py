@@ -7,7 +7,9 @@ drawn anew each period, the last two given the supplier:
     P(\rho \mid t_B) \propto w_\rho f_\rho(r_B) f_\rho(\kappa), \qquad r_A \sim f_\rho(r_A \mid r_B).
 
 With a supplier drawn from the mixture of the game's own laws, every single period therefore has exactly the law of a
-fresh suite with regime weights ``w``, in every supplier mode; only what is shared between periods differs. Below,
+fresh suite with regime weights ``w``, in every supplier mode; only what is shared between periods differs. A supplier
+at the dear end of the law is one with whom no deal is ever possible, so some persistent sessions are lost from the
+start, for every agent alike. Below,
 ``x`` is the supplier's reservation as a share of R in a buyer's view (mirrored for a vendor), with width and midpoint
 laws ``z ~ U[z_l, z_h]``, ``m ~ U[m_l, m_h]`` and gap ``q ~ U[q_l, q_h]``:
 

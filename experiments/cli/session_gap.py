@@ -19,6 +19,7 @@ HALF_WIDTH = 25.0
 _WORTH = {
     "value": "ruin-aware optimum of the menu",
     "held_out_value": "the same, found and valued on different suppliers",
+    "known_types_value": "every type known and no ruin, an upper bound",
     "risk_neutral_value": "risk-neutral policy under ruin",
     "price_of_caution": "price of caution",
     "memoryless_value": "ruin-aware without memory",
@@ -29,8 +30,12 @@ _WORTH = {
 }
 
 
-def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any]:
-    """Play every arm, write ``gap.json`` into the run folder and return what it holds."""
+def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any] | None:
+    """Play every arm, write ``gap.json`` into the run folder and return what it holds; ``None`` without a result."""
+    scored = sum(session.is_scored for session in run.sessions)
+    if not scored:
+        note("note: no session has a result, so there is no gap to split")
+        return None
     from experiments.sessions.folder import GAP
     from experiments.sessions.gap import sessions_gap
     from oracle.bankroll.worth import load_outcomes, session_worth
@@ -39,8 +44,7 @@ def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any]:
     with count_bar(1, "meeting suppliers") as progress:
         outcomes = load_outcomes(spec.chain, spec.economics, spec.bankroll, progress=progress)
     worth = session_worth(outcomes, spec.bankroll)
-    scored = sum(session.is_scored for session in run.sessions)
-    with _seat(player, run) as seated, count_bar(max(1, scored), f"gap of {agent_name(player)}") as progress:
+    with _seat(player, run) as seated, count_bar(scored, f"gap of {agent_name(player)}") as progress:
         gap = sessions_gap(run, seated, worth, progress=progress)
     found = {
         **gap.to_json_object(),

@@ -32,6 +32,7 @@ PARTS = {
 WORTH = {
     "value": "Ruin-aware optimum of the menu",
     "held_out_value": "The same, valued on other suppliers",
+    "known_types_value": "Every type known, no ruin",
     "risk_neutral_value": "Risk-neutral policy under ruin",
     "price_of_caution": "Price of caution",
     "memoryless_value": "Ruin-aware, without memory",

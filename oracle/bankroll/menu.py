@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from commerce.bankroll import BankrollConfig, SupplierMode, operating_cost_cents
 from commerce.economics import ChainConfig, EconomicsConfig, UnitEconomics, build_chain, unit_economics
+from oracle.bankroll.known_type import identity, stage_of, stage_value
 from oracle.bankroll.meeting import Caution, Ending, Path, Table, stop
 from oracle.bankroll.memory import Memory
 from oracle.bankroll.problem import RuinProblem, stage_law
@@ -77,10 +78,14 @@ STANDARD_MENU = MenuSettings()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """Sampled outcomes: ``net_cents`` and ``learnt`` (classes, plans, suppliers, judged meetings)."""
+    """Sampled outcomes: ``net_cents`` and ``learnt`` (classes, plans, suppliers, judged meetings).
+
+    ``known_cents`` (suppliers, judged meetings) is what the best reply in money to the known type expects of each.
+    """
 
     net_cents: Ints
     learnt: NDArray[np.bool_]
+    known_cents: Floats
 
     @property
     def num_suppliers(self) -> int:
@@ -89,7 +94,7 @@ class Outcomes:
 
     def take(self, suppliers: NDArray[np.int64]) -> Outcomes:
         """Return the outcomes with some of the suppliers."""
-        return Outcomes(self.net_cents[:, :, suppliers], self.learnt[:, :, suppliers])
+        return Outcomes(self.net_cents[:, :, suppliers], self.learnt[:, :, suppliers], self.known_cents[suppliers])
 
 
 def sample_outcomes(
@@ -105,7 +110,7 @@ def sample_outcomes(
     same = rules.model_copy(update={"supplier_mode": SupplierMode.PERSISTENT, "horizon": meetings})
     table = Table(chain)
     shape = (len(CLASSES), len(PLANS), settings.num_suppliers, settings.num_judged)
-    net, learnt = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_)
+    net, learnt, best = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_), np.zeros(shape[2:])
     for number in range(settings.num_suppliers):
         scenarios = build_chain(number, elsewhere, same).scenarios
         memories: list[Memory | None] = [None]
@@ -113,12 +118,13 @@ def sample_outcomes(
             memories.append(table.play(scenario, unit_economics(scenario, economics), memories[-1]).memory)
         for judged, scenario in enumerate(scenarios[len(CLASSES) - 1 :]):
             money = unit_economics(scenario, economics)
+            best[number, judged] = stage_value(stage_of(scenario, money), 0.0, rules, identity)
             for class_, known in enumerate(memories):
                 found = _stopped(table.play(scenario, money, known), scenario, money, rules)
                 net[class_, :, number, judged], learnt[class_, :, number, judged] = found
         if progress is not None:
             progress(number + 1, settings.num_suppliers)
-    return Outcomes(net, learnt)
+    return Outcomes(net, learnt, best)
 
 
 def _stopped(path: Path, scenario: Scenario, money: UnitEconomics, rules: BankrollConfig) -> tuple[Ints, Ints]:

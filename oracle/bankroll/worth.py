@@ -3,7 +3,8 @@
 All numbers are estimates of the dynamic program on sampled laws. Intervals are from the delete-a-group jackknife over
 the sampled suppliers: the whole analysis is done again without each group, so what is a difference has the interval of
 a difference. Choosing among plans on the same samples flatters the value; ``held_out`` is the value of policies found
-on one half of the suppliers under the laws of the other half, and cannot be flattered.
+on one half of the suppliers under the laws of the other half, and cannot be flattered. From above the value is held by
+``known_types_value``: every type known and no ruin, as if each period were won on average.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from terms.estimates import LEVEL, Estimate
 
 Floats = NDArray[np.float64]
 NUM_GROUPS = 10
-MENU_VERSION = 1  # raise it when plans, classes or the way they are played change
+MENU_VERSION = 2  # raise it when plans, classes or the way they are played change
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +79,10 @@ def load_outcomes(
 
     def sample() -> Arrays:
         found = sample_outcomes(chain, economics, rules, settings, progress)
-        return {"net_cents": found.net_cents, "learnt": found.learnt}
+        return {"net_cents": found.net_cents, "learnt": found.learnt, "known_cents": found.known_cents}
 
     arrays = load_or_solve(key, sample, folder)
-    return Outcomes(arrays["net_cents"], arrays["learnt"])
+    return Outcomes(arrays["net_cents"], arrays["learnt"], arrays["known_cents"])
 
 
 def session_worth(
@@ -102,10 +103,12 @@ def session_worth(
     rows = []
     for group in range(num_groups):
         part = outcomes.take(np.flatnonzero(np.arange(n) % num_groups != group))
-        rows.append(list(_measures(_policies(part, rules, coarse)).values()))
+        rows.append(list(_measures(part, rules, _policies(part, rules, coarse)).values()))
     measures = {
         name: _within(name, value, float(width), n)
-        for (name, value), width in zip(_measures(policies).items(), _half_widths(np.array(rows)), strict=True)
+        for (name, value), width in zip(
+            _measures(outcomes, rules, policies).items(), _half_widths(np.array(rows)), strict=True
+        )
     }
     # As many suppliers stand behind it as behind the value, and nearly the same draws.
     flattered, held_out = measures["value"], _held_out(outcomes, rules, step_cents) / 100
@@ -121,7 +124,7 @@ def _policies(outcomes: Outcomes, rules: BankrollConfig, step_cents: int) -> tup
     return solve(problem), solve_risk_neutral(problem), solve(forgetful)
 
 
-def _measures(policies: tuple[Valued, Valued, Valued]) -> dict[str, float]:
+def _measures(outcomes: Outcomes, rules: BankrollConfig, policies: tuple[Valued, Valued, Valued]) -> dict[str, float]:
     aware, neutral, memoryless = policies
     return {
         "value": aware.value() / 100,
@@ -131,6 +134,7 @@ def _measures(policies: tuple[Valued, Valued, Valued]) -> dict[str, float]:
         "price_of_caution": (aware.value() - neutral.value()) / 100,
         "memoryless_value": memoryless.value() / 100,
         "value_of_memory": (aware.value() - memoryless.value()) / 100,
+        "known_types_value": (rules.initial_cents + rules.horizon * float(outcomes.known_cents.mean())) / 100,
         "dollar_at_start": (aware.value(aware.problem.start_cents + 100) - aware.value()) / 100,
     }
 

@@ -57,6 +57,25 @@ def _look_ahead(nodes: Floats, tops: Floats, follow: Floats, lattice: Lattice, o
             out[posted, j] = worth
 
 
+@inline
+def _expect(atoms: Atoms, span: tuple[int, int], ahead: Floats, below: int, out: Floats) -> None:
+    """Write the expectation of ``ahead`` at every node; two atoms a pass, on slices, so that the loop is vectorised."""
+    out[:] = 0.0
+    size, atom = len(out), span[0]
+    while atom < span[1]:
+        shift = below + atoms.change[atom]
+        first, weight = ahead[atoms.posted[atom], shift : shift + size], atoms.prob[atom]
+        if atom + 1 < span[1]:
+            shift = below + atoms.change[atom + 1]
+            second, other = ahead[atoms.posted[atom + 1], shift : shift + size], atoms.prob[atom + 1]
+            for i in range(size):
+                out[i] += weight * first[i] + other * second[i]
+        else:
+            for i in range(size):
+                out[i] += weight * first[i]
+        atom += 2
+
+
 @kernel
 def optimise(atoms: Atoms, follow: Floats, lattice: Lattice, tops: Floats, top_plans: Ints, values: Floats, policy: Ints) -> None:  # fmt: skip  # noqa: PLR0913, E501
     """Fill ``values`` (T, classes, nodes) of ``values[T]``, which is given, and ``policy``; ties go to the first plan.
@@ -77,12 +96,7 @@ def optimise(atoms: Atoms, follow: Floats, lattice: Lattice, tops: Floats, top_p
                 first, last = atoms.start[m * plans + plan], atoms.start[m * plans + plan + 1]
                 if first == last:
                     continue
-                row[:exposed] = 0.0
-                for atom in range(first, last):
-                    weight, shift = atoms.prob[atom], lattice.below + atoms.change[atom]
-                    source = ahead[atoms.posted[atom]]
-                    for i in range(exposed):
-                        row[i] += weight * source[i + shift]
+                _expect(atoms, (first, last), ahead, lattice.below, row[:exposed])
                 for i in range(exposed):
                     if row[i] > best[i] + _TIE:
                         best[i], chosen[i] = row[i], plan
