@@ -21,6 +21,7 @@ from experiments.fault_server.faults import FAULTS, answer
 from experiments.fault_server.plan import Chooser, FaultPlan
 from experiments.fault_server.shop import Shops
 
+_KEPT_REQUESTS, _KEPT_BYTES = 1000, 16 * 2**20
 _NUM_BLANKS = 60
 
 
@@ -35,6 +36,23 @@ class Bill:
     fault: str | None
     status: int
     microusd: int
+
+
+class _LatestRequests:
+    """The latest requests, as many as fit; a thousand long conversations would fill the memory."""
+
+    def __init__(self) -> None:
+        self._rows: deque[tuple[dict[str, Any], int]] = deque()
+        self._bytes = 0
+
+    def add(self, request: dict[str, Any], size: int) -> None:
+        self._rows.append((request, size))
+        self._bytes += size
+        while len(self._rows) > 1 and (len(self._rows) > _KEPT_REQUESTS or self._bytes > _KEPT_BYTES):
+            self._bytes -= self._rows.popleft()[1]
+
+    def shown(self) -> list[dict[str, Any]]:
+        return [request for request, _ in self._rows]
 
 
 class FaultServer:
@@ -52,8 +70,6 @@ class FaultServer:
         Seconds every answer takes.
     port
         0 for any free one.
-    kept_requests
-        How many of the latest requests it can show.
     """
 
     def __init__(
@@ -64,14 +80,13 @@ class FaultServer:
         slow_s: float = 1.0,
         latency_s: float = 0.0,
         port: int = 0,
-        kept_requests: int = 1000,
     ) -> None:
         self._chooser = Chooser(plan or FaultPlan())
         self._key = key
         self._slow_s, self._latency_s = slow_s, latency_s
         self._lock = threading.Lock()
         self._ledger: list[Bill] = []
-        self._requests: deque[dict[str, Any]] = deque(maxlen=kept_requests)
+        self._requests = _LatestRequests()
         self._shops = Shops()
         self._num_requests = self._in_flight = self._most_in_flight = 0
         self._http = _Server(("127.0.0.1", port), self)
@@ -97,7 +112,7 @@ class FaultServer:
     def requests(self) -> list[dict[str, Any]]:
         """Return the latest requests: ``headers`` in lower case, without the key, and ``body``."""
         with self._lock:
-            return list(self._requests)
+            return self._requests.shown()
 
     @property
     def stats(self) -> dict[str, int]:
@@ -140,7 +155,7 @@ class FaultServer:
         with self._lock:
             self._num_requests += 1
             serial = self._num_requests
-            self._requests.append({"headers": shown, "body": body})
+            self._requests.add({"headers": shown, "body": body}, int(headers.get("content-length") or 0))
         request_id = headers.get("x-client-request-id", "")
         acting = self._shops.answer(body, request_id)
         text, calls = (reply_text(body["messages"]), ()) if acting is None else acting

@@ -56,7 +56,7 @@ def main() -> None:
         sys.stdout.write(play(sys.argv[1], int(sys.argv[2])))
         return
     for num_turns in (400, 4_000):
-        with FaultServer(kept_requests=2) as server:
+        with FaultServer() as server:
             command = [sys.executable, "-m", "tests.bench.storekeeper", server.url, str(num_turns)]
             sys.stdout.write(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             sys.stdout.flush()

@@ -174,3 +174,13 @@ def test_the_command_refuses_bad_rates(capsys):
         with pytest.raises(SystemExit):
             main(["--rate", rate])
         assert message in capsys.readouterr().err
+
+
+def test_the_latest_requests_are_shown_as_far_as_they_fit(monkeypatch):
+    monkeypatch.setattr("experiments.fault_server.server._KEPT_BYTES", 3_000)
+    with FaultServer() as server:
+        for number in range(5):
+            fetch(server.url + "/chat/completions", body(f"{number}" + "x" * 1_000))
+        assert [row["body"]["messages"][0]["content"][0] for row in server.requests] == ["3", "4"]
+        fetch(server.url + "/chat/completions", body("y" * 9_000))
+        assert len(server.requests) == 1

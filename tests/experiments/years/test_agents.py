@@ -95,7 +95,7 @@ def merchant_year(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def server():
-    with FaultServer(kept_requests=20) as running:
+    with FaultServer() as running:
         yield running
 
 
@@ -242,7 +242,7 @@ class TestOutcomes:
 
 
 def test_every_fault_of_twenty_kinds_changes_nothing_but_the_way(merchant_year, tmp_path):
-    with FaultServer(FaultPlan(dict.fromkeys(EVERY_KIND, 0.05), seed=11), slow_s=0.01, kept_requests=20) as server:
+    with FaultServer(FaultPlan(dict.fromkeys(EVERY_KIND, 0.05), seed=11), slow_s=0.01) as server:
         seat = seat_at(server)
         ended = run_agent_year(tmp_path, spec_of(seat), seat)
         assert ended.outcome is Outcome.FINISHED
@@ -255,7 +255,7 @@ def test_every_fault_of_twenty_kinds_changes_nothing_but_the_way(merchant_year, 
 
 
 def test_calls_that_the_store_refuses_change_nothing_but_their_count(merchant_year, tmp_path):
-    with FaultServer(FaultPlan(dict.fromkeys(ODD_CALLS, 0.05), seed=1), kept_requests=20) as server:
+    with FaultServer(FaultPlan(dict.fromkeys(ODD_CALLS, 0.05), seed=1)) as server:
         seat = seat_at(server)
         assert run_agent_year(tmp_path, spec_of(seat), seat).outcome is Outcome.FINISHED
         met = {bill.fault for bill in server.ledger} - {None}
@@ -308,7 +308,7 @@ def test_sixteen_years_at_once_with_faults(tmp_path):
         "call_twice",
         "slow",
     ]
-    with FaultServer(FaultPlan(dict.fromkeys(kinds, 0.05), seed=2), slow_s=0.05, kept_requests=20) as server:
+    with FaultServer(FaultPlan(dict.fromkeys(kinds, 0.05), seed=2), slow_s=0.05) as server:
         seat = seat_at(server)
         jobs = [Job(tmp_path / str(world), spec_of(seat, world_seed=world)) for world in range(16)]
         played = list(run_agent_years(jobs, seat, workers=16))
@@ -419,7 +419,7 @@ def test_memories_play_the_same_luck(server, tmp_path):
 def test_a_whole_year_with_faults_and_twenty_kills(tmp_path):
     days, rng = 365, random.Random(5)
     run_year(tmp_path / "merchant", YearSpec(merchant="rule-based", num_days=days))
-    with FaultServer(FaultPlan(dict.fromkeys(EVERY_KIND, 0.05), seed=3), slow_s=0.01, kept_requests=20) as server:
+    with FaultServer(FaultPlan(dict.fromkeys(EVERY_KIND, 0.05), seed=3), slow_s=0.01) as server:
         folder = tmp_path / "killed"
         killed = kill_and_finish(server, folder, days, [rng.uniform(0.1, 12) for _ in range(20)])
         assert killed >= 15
@@ -432,7 +432,7 @@ def test_a_whole_year_with_faults_and_twenty_kills(tmp_path):
 
 
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path):
-    with FaultServer(latency_s=0.02, kept_requests=20) as slow:
+    with FaultServer(latency_s=0.02) as slow:
         command = [sys.executable, "-c", "from experiments.cli import main; main()", "year", "--agent",
                    "openai:shop/idle/40", "--base-url", slow.url, "--days", "40", "--out", str(tmp_path)]  # fmt: skip
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
