@@ -10,7 +10,7 @@ HEAD_SECONDS = 15.0
 
 
 class PatientConnection(H11Protocol):
-    """The library's connection with a time limit: from its beginning, or a request's first byte, to the end of the head.
+    """The library's connection with a time limit: from its beginning, or a request's first byte, to the head's end.
 
     Without it, connections that say nothing would take every place there is, and they need no token for that.
     """
