@@ -82,14 +82,19 @@ def _post_shipping(state: YearState, chosen: Orders, freight: IntArray) -> None:
 
 def _count_shipping(state: YearState, chosen: Orders, effective: np.ndarray, row: int) -> None:
     totals, units = state.totals, chosen.units
-    totals.natural_returns += float(units @ chosen.natural)
-    totals.defect_returns += float(units @ (chosen.blended - chosen.natural))
+    totals.natural_returns += _weighted_sum(units, chosen.natural)
+    totals.defect_returns += _weighted_sum(units, chosen.blended - chosen.natural)
     margin = chosen.unit_fen - chosen.cost_fen / units
-    totals.defect_loss_fen += float((units * margin) @ (chosen.blended - chosen.natural))
-    totals.price_returns += float(units @ (chosen.priced - chosen.blended))
-    totals.speed_returns += float(units @ (effective - chosen.priced))
+    totals.defect_loss_fen += _weighted_sum(units * margin, chosen.blended - chosen.natural)
+    totals.price_returns += _weighted_sum(units, chosen.priced - chosen.blended)
+    totals.speed_returns += _weighted_sum(units, effective - chosen.priced)
     totals.orders_shipped += len(units)
     totals.by_speed[row] += len(units)
+
+
+def _weighted_sum(weights: np.ndarray, values: np.ndarray) -> float:
+    """Return the scalar product; a BLAS would add in an order of its own for each kind of processor."""
+    return float((weights * values).sum())
 
 
 def cancel_overdue(setting: Setting, state: YearState) -> Orders:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.routing import Route
 
+from experiments.serving.connection import PatientConnection
 from experiments.serving.guard import BODY_SECONDS, Guard
 from experiments.serving.http_app import build_app
 from experiments.serving.mcp_server import build_server, find_by_address
@@ -89,7 +90,7 @@ def make_server(service: Guard) -> uvicorn.Server:
         service,
         lifespan="on",
         ws="none",
-        http="h11",
+        http=PatientConnection,
         server_header=False,
         limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,

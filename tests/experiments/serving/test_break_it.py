@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import socket
 import threading
@@ -144,6 +145,32 @@ def test_a_body_that_never_comes_is_not_waited_for(tmp_path):
             started = time.monotonic()
             assert b" 408 " in raw.recv(1000)
             assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(("num_whole", "begun"), [(0, b""), (0, b"GET /health HT"), (1, b"GET /health HT")])
+def test_a_head_that_never_comes_whole_is_not_waited_for(address, monkeypatch, num_whole, begun):
+    monkeypatch.setattr("experiments.serving.connection.HEAD_SECONDS", 0.3)
+    parts = urlsplit(address)
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as raw:
+        for _ in range(num_whole):
+            raw.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"200 OK" in raw.recv(1000)
+        raw.sendall(begun)
+        while raw.recv(1000):  # ends when the server closes
+            pass
+
+
+def test_a_connection_that_asks_now_and_then_stays_open(address, monkeypatch):
+    monkeypatch.setattr("experiments.serving.connection.HEAD_SECONDS", 0.2)
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=10)
+    for _ in range(3):
+        connection.request("GET", "/health")
+        assert connection.getresponse().read().startswith(b"{")
+        own = connection.sock
+        time.sleep(0.4)
+    assert connection.sock is own
+    connection.close()
 
 
 def test_a_key_is_needed_and_belongs_to_one_turn(address, agent):
