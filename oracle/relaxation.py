@@ -39,14 +39,15 @@ class BracketSettings:
     The game is on ticks: offers are ``own - i * tick`` (percent of R, a buyer's view) down to the first at or below
     the lowest possible reservation, and never fall. ``grid`` are the cells of the relaxation, ``num_prices`` the
     prices of the penalty's interpolation. ``slack`` (percent of R) says how much a history must have lost before the
-    dual tells the type: larger values search less and bound less tightly. ``num_policy`` and ``num_values`` are the
+    dual tells the type: larger values search less and
+    bound less tightly. ``num_policy`` and ``num_values`` are the
     episodes of the policy and of the value at the first decision.
     """
 
     tick: float = 4.0
     grid: Grid = _GRID
     num_prices: int = 8
-    slack: float = -0.2
+    slack: float = -1.0
     num_policy: int = 4000
     num_values: int = 2000
 
@@ -113,15 +114,15 @@ def draw_episodes(knowledge: Knowledge, opener: Opener, role: Role, n: int, rng:
     ).episodes
     width = config.price_max - config.price_min
     buys = role is Role.BUYER
-    prices = [
+    own, reservation = (
         SCALE / width * (price - config.price_min if buys else config.price_max - price)
         for price in (episodes.own, episodes.reservation)
-    ]
+    )
     params = stance_params(knowledge)
     opening = [
         opening_price(r, SCALE, s, opening_scale(kappa, params[g]), e * params[g].opening_sd, 1)
         for r, s, kappa, g, e in zip(
-            prices[1].tolist(),
+            reservation.tolist(),
             episodes.harshness,
             episodes.urgency,
             episodes.group,
@@ -130,7 +131,7 @@ def draw_episodes(knowledge: Knowledge, opener: Opener, role: Role, n: int, rng:
         )
     ]
     cues = rng.random((n, config.horizon + 1, 2))
-    return Drawn(role, *prices, episodes.urgency, episodes.group, np.array(opening), episodes.luck, cues)
+    return Drawn(role, own, reservation, episodes.urgency, episodes.group, np.array(opening), episodes.luck, cues)
 
 
 def stance_params(knowledge: Knowledge) -> list[KernelParams]:
