@@ -1,7 +1,8 @@
 r"""The honest optimum of one family and opener between certified bounds, and what separates them.
 
 The certified game is the negotiation with offers on ticks ``own - i T`` that never fall (the protocol's rule); own
-reservation, types and luck stay continuous. What rounding to ticks costs against free offers is not in the bounds.
+reservation, types and luck stay continuous. What rounding to ticks costs against free offers is not in the bounds;
+``rounding`` is an estimate of its larger half, what the planner gains when the tick is halved.
 
 **Lower bound.** The mean utility of the planner on ticks in the true game, less two standard errors. The zopa has a
 known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and less noise.
@@ -40,7 +41,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,6 +72,7 @@ Progress = Callable[[int, int], None]
 _SLOPE = 0.9  # of utility on the zopa, whose mean is known: any constant leaves the mean as it is
 _DISTANCES = np.concatenate([np.arange(0, 10, 0.5), np.arange(10, 40, 1.5), np.arange(40, 100.5, 3.0)])
 _CHUNK = 250
+_SAMPLES = ("policy", "value", "inner", "rounding")
 
 
 class Mean(NamedTuple):
@@ -86,7 +88,8 @@ class Bracket:
     """The honest optimum on ticks of one family and opener; every number is a share of the mean zopa.
 
     ``policy`` is what the planner earns, ``value`` the penalty's value at the first decision, ``inner`` the searched
-    maximum of its later errors, ``histories`` the mean number of histories a search visits.
+    maximum of its later errors, ``histories`` the mean number of histories a search visits; ``rounding`` is no part of
+    the width.
     """
 
     lower: float
@@ -94,6 +97,7 @@ class Bracket:
     policy: Mean
     value: Mean
     inner: Mean
+    rounding: Mean
     histories: float
 
     @property
@@ -137,18 +141,19 @@ def bracket(  # noqa: PLR0913
         raise ValueError(f"num_dual={num_dual}; a standard error needs at least 2 paths")
     settings = settings or BracketSettings()
     key = _key(values, opener, num_dual, settings, seed)
-    total = settings.num_policy + settings.num_values + num_dual
+    total = sum(_sizes(settings, num_dual))
     found = load_or_solve(key, lambda: _sample(values, opener, num_dual, settings, seed, progress), folder)
     if progress is not None:
         progress(total, total)
     scale = mean_zopa(values.knowledge)
-    policy, value, inner = (_mean(found[name] / scale) for name in ("policy", "value", "inner"))
+    policy, value, inner, rounding = (_mean(found[name] / scale) for name in _SAMPLES)
     return Bracket(
         lower=policy.value - 2 * policy.se,
         upper=value.value + inner.value + 2 * math.hypot(value.se, inner.se),
         policy=policy,
         value=value,
         inner=inner,
+        rounding=rounding,
         histories=float(found["histories"].mean()),
     )
 
@@ -162,10 +167,10 @@ def _sample(
     progress: Progress | None,
 ) -> Arrays:
     """Draw and value every episode of a bracket."""
-    sizes = (settings.num_policy, settings.num_values, num_dual)
+    sizes, runs = _sizes(settings, num_dual), (policy_utility, first_values, inner_maxima, rounding_gain)
     streams = np.random.SeedSequence(seed).spawn(len(sizes))
     samples, before = [], 0
-    for run, n, stream in zip((policy_utility, first_values, inner_maxima), sizes, streams, strict=True):
+    for run, n, stream in zip(runs, sizes, streams, strict=True):
         rng = np.random.default_rng(stream)
         parts = []
         for role, size in ((Role.BUYER, n - n // 2), (Role.SELLER, n // 2)):
@@ -177,8 +182,13 @@ def _sample(
                 if progress is not None:
                     progress(before, sum(sizes))
         samples.append(np.concatenate(parts, axis=0))
-    inner, histories = samples[2].T
-    return {"policy": samples[0], "value": samples[1], "inner": inner, "histories": histories}
+    histories = samples[2][:, 1]
+    samples[2] = samples[2][:, 0]
+    return {**dict(zip(_SAMPLES, samples, strict=True)), "histories": histories}
+
+
+def _sizes(settings: BracketSettings, num_dual: int) -> tuple[int, int, int, int]:
+    return settings.num_policy, settings.num_values, num_dual, settings.num_rounding
 
 
 def _key(values: FittedValues, opener: Opener, num_dual: int, settings: BracketSettings, seed: int) -> str:
@@ -237,6 +247,12 @@ def inner_maxima(values: FittedValues, opener: Opener, settings: BracketSettings
         inner_maximum(game, truth, opener is Opener.AGENT, _DISTANCES, stats)
         out[e] = stats[1:]
     return out
+
+
+def rounding_gain(values: FittedValues, opener: Opener, settings: BracketSettings, drawn: Drawn) -> Floats:
+    """Return what the planner earns more with half the tick on the same episodes (n,)."""
+    finer = replace(settings, tick=settings.tick / 2)
+    return policy_utility(values, opener, finer, drawn) - policy_utility(values, opener, settings, drawn)
 
 
 def _slice(drawn: Drawn, start: int, stop: int) -> Drawn:

@@ -112,7 +112,13 @@ def _certificate_rows(label: str, found: Bracket) -> list[SuiteValue]:
     """Return one row a quantity; the width's parts come under their own names."""
     plain = {"lower": found.lower, "upper": found.upper, "width": found.width, **found.width_parts()}
     rows = [SuiteValue("certificate", label, name, value, None, None, found.inner.n) for name, value in plain.items()]
-    for name, mean in (("policy", found.policy), ("first_value", found.value), ("inner_maximum", found.inner)):
+    means = {
+        "policy": found.policy,
+        "first_value": found.value,
+        "inner_maximum": found.inner,
+        "rounding": found.rounding,
+    }
+    for name, mean in means.items():
         low, high = mean.value - _Z95 * mean.se, mean.value + _Z95 * mean.se
         rows.append(SuiteValue("certificate", label, name, mean.value, low, high, mean.n))
     return rows

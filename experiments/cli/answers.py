@@ -89,19 +89,29 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
         return
     found = {(row.label, row.quantity): row for row in rows}
     labels, quantities = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
-    bounds, means = ("lower", "upper", "width"), ("policy", "first_value", "inner_maximum")
+    bounds, means = ("lower", "upper", "width"), ("policy", "first_value", "inner_maximum", "rounding")
     lines = [
         (label, *(estimate(found[label, name]._asdict()) for name in (*bounds, *means)),
          str(found[label, "policy"].n), str(found[label, "inner_maximum"].n))
         for label in labels
     ]  # fmt: skip
     title = f"certified: offers on ticks of {tick:g} % of R, shares of the mean zopa"
-    headings = ("regime, family, opener", *bounds, "policy earns", "first value", "inner maximum", "n", "paths")
+    headings = (
+        "regime, family, opener",
+        *bounds,
+        "policy earns",
+        "first value",
+        "inner maximum",
+        "half a tick",
+        "n",
+        "paths",
+    )
     print_table(text_table(title, headings, lines))
     parts = [name for name in quantities if name not in (*bounds, *means)]
     lines = [(label, *(number(found[label, name].estimate) for name in parts)) for label in labels]
     print_table(text_table("the width is the sum of", ("regime, family, opener", *parts), lines))
-    out("both bounds have two standard errors inside. Not in them: what offers between ticks could add.")
+    out("both bounds have two standard errors inside. Not in them: what offers between ticks could add; half a tick is")
+    out("an estimate of the larger part of that, what the planner gains when the tick is halved.")
 
 
 def decompose(  # noqa: PLR0913 - one parameter an option

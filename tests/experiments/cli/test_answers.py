@@ -19,7 +19,7 @@ from terms.agents import build_scripted
 from tests.experiments.folders import REPOSITORY, TINY
 
 SMALL = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
-CERTIFIED = ("lower", "upper", "width", "a part of it", "policy", "first_value", "inner_maximum")
+CERTIFIED = ("lower", "upper", "width", "a part of it", "policy", "first_value", "inner_maximum", "rounding")
 COARSE = Reference(grid=Grid(2.0, 5))
 
 
