@@ -1,19 +1,56 @@
 r"""The honest optimum of one family and opener between certified bounds, and what separates them.
 
-PLACEHOLDER
+The certified game is the negotiation with offers on ticks ``own - i T`` that never fall (the protocol's rule); own
+reservation, types and luck stay continuous. What rounding to ticks costs against free offers is not in the bounds;
+``rounding`` is an estimate of its larger half, what the planner gains when the tick is halved.
+
+**Lower bound.** The mean utility of the planner on ticks in the true game, less two standard errors. The zopa has a
+known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and less noise.
+
+**Upper bound**, each step of which can only raise it:
+
+1. The agent is told where r and kappa lie inside their cells (:mod:`oracle.relaxation`). The type law is then finite,
+   the posterior a finite sum, and a quote that reaches the reservation shows it: the rest is worth ``(r_A - r)^+``.
+2. Let ``N_k(I)`` be any function of what this agent knows, ``N`` of an end its payoff, and
+   ``Q_k(I, a) = E[N_{k+1}(I') | I, a]``. On every path, with ``a_t`` the offers made and ``N_\tau`` the payoff,
+
+   .. math:: payoff = N_1 + \sum_t [Q_t(I_t, a_t) - N_t(I_t)] + \sum_t [N_{t+1}(I_{t+1}) - Q_t(I_t, a_t)].
+
+   The last sum has mean zero under every policy that uses what it knows. Reveal type, price noise and cue luck but not
+   the luck of acceptance and walking away, whose probabilities given the type enter as survival s (Brown, Smith and
+   Sun 2010); then the optimum is at most ``E[N_1 + F_1]`` with
+
+   .. math:: F_k = \max\big(stop - N_k,\ \max_a [Q_k(I, a) - N_k(I) + s(a) F_{k+1}(I')]\big).
+
+3. Q is exact, not a quadrature: ``N_{k+1}`` is *defined* as the net interpolated in the next price between points that
+   the history fixes, and the weights of that interpolation are closed forms (:mod:`oracle.kernels.finite`). After a
+   cue it moves by the net's value less its mean over the nine cues (:mod:`oracle.kernels.dual`). The offer of the last
+   answered round has an exact value, so nothing follows it.
+4. The search is over every monotone sequence of ticks; what it leaves out has ``F = 0`` by proof. Let ``U`` be the
+   value if the type were told after the offer, an upper bound under the best history (:mod:`oracle.kernels.told`).
+   ``U`` is a supersolution, so a penalty that follows ``N`` and switches to ``U`` for good has ``F <= 0`` after the
+   switch, and the offer's term becomes ``Q^U - N_k``. Where to switch may depend on what the agent knows, not on the
+   type: here once ``Q^U_k(I, a) - N_k + \sum_{t<k} [Q_t - N_t] <= slack``, when a history has lost so much that even
+   being told would not pay. Besides that a history is dropped if no possible error could lift it above the best found.
+5. ``E[N_1]`` and ``E[F_1]`` are means over independent draws of own reservation, type and luck; two standard errors
+   are added. ``N_1`` is the lookahead at the first decision, taken on more draws as it needs no search.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oracle.cache import Arrays, load_or_solve, solution_key
 from oracle.fitted import FittedValues, make_planner
+from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.kernels.dual import inner_maximum
 from oracle.kernels.episodes import Hidden, play_ticks
 from oracle.model import build_model, build_priors
@@ -35,6 +72,7 @@ Progress = Callable[[int, int], None]
 _SLOPE = 0.9  # of utility on the zopa, whose mean is known: any constant leaves the mean as it is
 _DISTANCES = np.concatenate([np.arange(0, 10, 0.5), np.arange(10, 40, 1.5), np.arange(40, 100.5, 3.0)])
 _CHUNK = 250
+_SAMPLES = ("policy", "value", "inner", "rounding")
 
 
 class Mean(NamedTuple):
@@ -50,7 +88,8 @@ class Bracket:
     """The honest optimum on ticks of one family and opener; every number is a share of the mean zopa.
 
     ``policy`` is what the planner earns, ``value`` the penalty's value at the first decision, ``inner`` the searched
-    maximum of its later errors, ``histories`` the mean number of histories a search visits.
+    maximum of its later errors, ``histories`` the mean number of histories a search visits; ``rounding`` is no part of
+    the width.
     """
 
     lower: float
@@ -58,6 +97,7 @@ class Bracket:
     policy: Mean
     value: Mean
     inner: Mean
+    rounding: Mean
     histories: float
 
     @property
@@ -75,7 +115,7 @@ class Bracket:
         }
 
 
-def bracket(
+def bracket(  # noqa: PLR0913
     values: FittedValues,
     opener: Opener,
     *,
@@ -83,6 +123,7 @@ def bracket(
     settings: BracketSettings | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    folder: Path | None = None,
 ) -> Bracket:
     """Bracket the honest optimum of the family and regime of ``values`` with certified bounds.
 
@@ -92,15 +133,44 @@ def bracket(
         Paths whose inner maximum is searched, at least 2.
     progress
         Called with (episodes done, episodes in all).
+    folder
+        Where finished brackets are kept, by default the cache: asked again, one is read.
     """
     check_knowledge(values.knowledge)
     if num_dual < 2:
         raise ValueError(f"num_dual={num_dual}; a standard error needs at least 2 paths")
     settings = settings or BracketSettings()
-    sizes = (settings.num_policy, settings.num_values, num_dual)
+    key = _key(values, opener, num_dual, settings, seed)
+    total = sum(_sizes(settings, num_dual))
+    found = load_or_solve(key, lambda: _sample(values, opener, num_dual, settings, seed, progress), folder)
+    if progress is not None:
+        progress(total, total)
+    scale = mean_zopa(values.knowledge)
+    policy, value, inner, rounding = (_mean(found[name] / scale) for name in _SAMPLES)
+    return Bracket(
+        lower=policy.value - 2 * policy.se,
+        upper=value.value + inner.value + 2 * math.hypot(value.se, inner.se),
+        policy=policy,
+        value=value,
+        inner=inner,
+        rounding=rounding,
+        histories=float(found["histories"].mean()),
+    )
+
+
+def _sample(
+    values: FittedValues,
+    opener: Opener,
+    num_dual: int,
+    settings: BracketSettings,
+    seed: int,
+    progress: Progress | None,
+) -> Arrays:
+    """Draw and value every episode of a bracket."""
+    sizes, runs = _sizes(settings, num_dual), (policy_utility, first_values, inner_maxima, rounding_gain)
     streams = np.random.SeedSequence(seed).spawn(len(sizes))
-    scale, samples, before = mean_zopa(values.knowledge), [], 0
-    for run, n, stream in zip((policy_utility, first_values, inner_maxima), sizes, streams, strict=True):
+    samples, before = [], 0
+    for run, n, stream in zip(runs, sizes, streams, strict=True):
         rng = np.random.default_rng(stream)
         parts = []
         for role, size in ((Role.BUYER, n - n // 2), (Role.SELLER, n // 2)):
@@ -112,15 +182,33 @@ def bracket(
                 if progress is not None:
                     progress(before, sum(sizes))
         samples.append(np.concatenate(parts, axis=0))
-    policy, value = _mean(samples[0] / scale), _mean(samples[1] / scale)
-    inner = _mean(samples[2][:, 0] / scale)
-    return Bracket(
-        lower=policy.value - 2 * policy.se,
-        upper=value.value + inner.value + 2 * math.hypot(value.se, inner.se),
-        policy=policy,
-        value=value,
-        inner=inner,
-        histories=float(samples[2][:, 1].mean()),
+    histories = samples[2][:, 1]
+    samples[2] = samples[2][:, 0]
+    return {**dict(zip(_SAMPLES, samples, strict=True)), "histories": histories}
+
+
+def _sizes(settings: BracketSettings, num_dual: int) -> tuple[int, int, int, int]:
+    return settings.num_policy, settings.num_values, num_dual, settings.num_rounding
+
+
+def _key(values: FittedValues, opener: Opener, num_dual: int, settings: BracketSettings, seed: int) -> str:
+    """Return the digest of all a bracket depends on, the code of the kernels included."""
+    nets = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in values.nets))
+    knowledge = values.knowledge
+    return solution_key(
+        {
+            "kind": "bracket",
+            "config": knowledge.config.model_dump(mode="json"),
+            "regimes": list(knowledge.regimes),
+            "families": list(knowledge.families),
+            "opener": opener,
+            "belief": asdict(values.grid),
+            "nets": nets.hexdigest(),
+            "kernels": SOURCE_DIGEST,
+            "num_dual": num_dual,
+            "settings": asdict(settings),
+            "seed": seed,
+        }
     )
 
 
@@ -161,8 +249,15 @@ def inner_maxima(values: FittedValues, opener: Opener, settings: BracketSettings
     return out
 
 
+def rounding_gain(values: FittedValues, opener: Opener, settings: BracketSettings, drawn: Drawn) -> Floats:
+    """Return what the planner earns more with half the tick on the same episodes (n,)."""
+    finer = replace(settings, tick=settings.tick / 2)
+    return policy_utility(values, opener, finer, drawn) - policy_utility(values, opener, settings, drawn)
+
+
 def _slice(drawn: Drawn, start: int, stop: int) -> Drawn:
-    return Drawn(drawn.role, *(array[start:stop] for array in drawn[1:]))
+    arrays = {name: array[start:stop] for name, array in drawn._asdict().items() if name != "role"}
+    return Drawn(role=drawn.role, **arrays)
 
 
 def _mean(values: Floats) -> Mean:

@@ -39,23 +39,24 @@ class BracketSettings:
     The game is on ticks: offers are ``own - i * tick`` (percent of R, a buyer's view) down to the first at or below
     the lowest possible reservation, and never fall. ``grid`` are the cells of the relaxation, ``num_prices`` the
     prices of the penalty's interpolation. ``slack`` (percent of R) says how much a history must have lost before the
-    dual tells the type: larger values search less and bound less tightly. ``num_policy`` and ``num_values`` are the
-    episodes of the policy and of the value at the first decision.
+    dual tells the type: larger values search less and bound less tightly. ``num_policy``, ``num_values`` and
+    ``num_rounding`` are the episodes of the policy, of the value at the first decision, and of the estimate of what
+    half a tick adds.
     """
 
     tick: float = 4.0
     grid: Grid = _GRID
     num_prices: int = 8
-    slack: float = -0.2
+    slack: float = -1.0
     num_policy: int = 4000
     num_values: int = 2000
+    num_rounding: int = 1000
 
     def __post_init__(self) -> None:
-        if not 0 < self.tick <= 10 or self.num_prices < 2 or min(self.num_policy, self.num_values) < 2:
-            raise ValueError(
-                f"tick={self.tick}, num_prices={self.num_prices}, num_policy={self.num_policy}, "
-                f"num_values={self.num_values}; allowed are ticks in (0, 10] and at least 2 of the others"
-            )
+        sizes = {name: getattr(self, name) for name in ("num_prices", "num_policy", "num_values", "num_rounding")}
+        if not 0 < self.tick <= 10 or min(sizes.values()) < 2:
+            named = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            raise ValueError(f"tick={self.tick}, {named}; allowed are ticks in (0, 10] and at least 2 of the others")
 
 
 class Drawn(NamedTuple):
@@ -113,15 +114,15 @@ def draw_episodes(knowledge: Knowledge, opener: Opener, role: Role, n: int, rng:
     ).episodes
     width = config.price_max - config.price_min
     buys = role is Role.BUYER
-    prices = [
+    own, reservation = (
         SCALE / width * (price - config.price_min if buys else config.price_max - price)
         for price in (episodes.own, episodes.reservation)
-    ]
+    )
     params = stance_params(knowledge)
     opening = [
         opening_price(r, SCALE, s, opening_scale(kappa, params[g]), e * params[g].opening_sd, 1)
         for r, s, kappa, g, e in zip(
-            prices[1].tolist(),
+            reservation.tolist(),
             episodes.harshness,
             episodes.urgency,
             episodes.group,
@@ -130,7 +131,7 @@ def draw_episodes(knowledge: Knowledge, opener: Opener, role: Role, n: int, rng:
         )
     ]
     cues = rng.random((n, config.horizon + 1, 2))
-    return Drawn(role, *prices, episodes.urgency, episodes.group, np.array(opening), episodes.luck, cues)
+    return Drawn(role, own, reservation, episodes.urgency, episodes.group, np.array(opening), episodes.luck, cues)
 
 
 def stance_params(knowledge: Knowledge) -> list[KernelParams]:

@@ -2,7 +2,7 @@
 
 Both bound the honest optimum ``U*`` of the slice, as shares of its mean zopa: ``lower`` is what the reference earned
 minus two standard errors, ``upper`` the clairvoyant's value plus two. These are certificates and hold whatever the
-reference is, up to sampling; the nearer dual (:func:`dual_estimates`) is an estimate.
+reference is, up to sampling; :func:`certificates` are nearer ones, of the laws the suite is drawn from.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.bounds import bracket
+from oracle.bounds import Bracket, bracket
 from oracle.interventions import Reference, run_reference, told_regime_and_family
+from oracle.relaxation import BracketSettings
 from oracle.remembered import remembered_values
 from oracle.shipped import values_for
 from terms.columns import Columns
@@ -77,29 +78,52 @@ def suite_values(
     return rows
 
 
-def dual_estimates(
-    scenarios: Sequence[Scenario], *, num_dual: int, progress: Progress | None = None
+def certificates(
+    scenarios: Sequence[Scenario],
+    *,
+    num_dual: int,
+    settings: BracketSettings | None = None,
+    progress: Progress | None = None,
 ) -> list[SuiteValue]:
-    """Return the information relaxation dual of every feasible (regime, family): an estimate, not a bound.
+    """Return certified bounds of the honest optimum on ticks for every feasible (regime, family, opener) of a suite.
+
+    They belong to the law the episodes are drawn from, not to the episodes, and are shares of its mean zopa. Their
+    slice is ``certificate``; ``lower`` and ``upper`` have the sampling allowance inside.
 
     Parameters
     ----------
     num_dual
-        Episodes of each pair whose inner maximum is searched, at most as many as the suite has.
+        Paths whose inner maximum is searched in each row.
+    progress
+        Called with (steps done, steps in all), a step being an episode of the policy, a first value or a path.
     """
-    pairs: dict[tuple[str, str], list[Scenario]] = {}
-    for item in scenarios:
-        if item.zopa > 0:
-            pairs.setdefault((item.regime.value, item.family.value), []).append(item)
-    rows = []
-    for done, ((regime, family), group) in enumerate(pairs.items(), start=1):
-        values = values_for(told_regime_and_family(group[0]))
-        found = bracket(values, group, num_dual=min(num_dual, len(group))).dual_estimate
-        half = _Z95 * found.se if math.isfinite(found.se) else None
-        low, high = (None, None) if half is None else (found.value - half, found.value + half)
-        rows.append(SuiteValue("pair", f"{regime} {family}", "dual_estimate", found.value, low, high, found.n))
-        if progress is not None:
-            progress(done, len(pairs))
+    cells = {(item.regime, item.family, item.opener): item for item in scenarios if item.zopa > 0}
+    rows: list[SuiteValue] = []
+    for done, ((regime, family, opener), item) in enumerate(cells.items()):
+
+        def tell(step: int, steps: int, done: int = done) -> None:
+            if progress is not None:
+                progress(done * steps + step, len(cells) * steps)
+
+        values = values_for(told_regime_and_family(item))
+        found = bracket(values, opener, num_dual=num_dual, settings=settings, progress=tell)
+        rows.extend(_certificate_rows(f"{regime} {family} {opener}", found))
+    return rows
+
+
+def _certificate_rows(label: str, found: Bracket) -> list[SuiteValue]:
+    """Return one row a quantity; the width's parts come under their own names."""
+    plain = {"lower": found.lower, "upper": found.upper, "width": found.width, **found.width_parts()}
+    rows = [SuiteValue("certificate", label, name, value, None, None, found.inner.n) for name, value in plain.items()]
+    means = {
+        "policy": found.policy,
+        "first_value": found.value,
+        "inner_maximum": found.inner,
+        "rounding": found.rounding,
+    }
+    for name, mean in means.items():
+        low, high = mean.value - _Z95 * mean.se, mean.value + _Z95 * mean.se
+        rows.append(SuiteValue("certificate", label, name, mean.value, low, high, mean.n))
     return rows
 
 

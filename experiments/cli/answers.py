@@ -44,32 +44,42 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     objective: Annotated[
         Literal["utility", "se"], typer.Option(help="What the reference maximises; se is fitted when first asked for.")
     ] = "utility",
-    dual: Annotated[int, typer.Option(min=0, help="Also search the dual in this many episodes a pair (slow).")] = 0,
+    certify: Annotated[
+        int,
+        typer.Option(min=0, help="Also certify nearer bounds: dual paths a family and opener (30: an hour for all)."),
+    ] = 0,
+    tick: Annotated[float, typer.Option(min=1, max=10, help="Offer tick of the certified game, percent of R.")] = 4.0,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a suite is worth: clairvoyant, honest reference, lower and upper bound of the honest optimum."""
-    from oracle.tables import dual_estimates, suite_values
+    if certify and objective != "utility":
+        raise ValueError(f"objective={objective!r} with certify={certify}; nearer bounds exist for utility only")
+    from oracle.relaxation import BracketSettings
+    from oracle.tables import certificates, suite_values
 
     spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
     reference = prepared_reference(scenarios, objective)
     with count_bar(2 * len(scenarios), f"oracle on {spec.label}") as progress:
         rows = suite_values(scenarios, reference=reference, progress=progress)
-    if dual:
-        with count_bar(1, "dual") as progress:
-            rows += dual_estimates(scenarios, num_dual=dual, progress=progress)
+    if certify:
+        with count_bar(1, "certificate") as progress:
+            settings = BracketSettings(tick=tick)
+            rows += certificates(scenarios, num_dual=certify, settings=settings, progress=progress)
     for notice in spec.notices:
         note(f"note: {notice}")
     if as_json:
-        found = {"suite": spec.label, "objective": objective, "rows": [row._asdict() for row in rows]}
+        rows_json = [row._asdict() for row in rows]
+        found = {"suite": spec.label, "objective": objective, "rows": rows_json, "tick": tick if certify else None}
         out(json.dumps(found, allow_nan=False))
         return
-    _print_values(spec.label, rows)
+    _print_values(spec.label, [row for row in rows if row.slice != "certificate"])
+    _print_certificates([row for row in rows if row.slice == "certificate"], tick)
 
 
 def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
     headings = ("clairvoyant_share", "oracle_share", "oracle_se_plus", "lower", "upper", "width")
     found = {(row.slice, row.label, row.quantity): row for row in rows}
-    slices = list(dict.fromkeys((row.slice, row.label) for row in rows if row.slice != "pair"))
+    slices = list(dict.fromkeys((row.slice, row.label) for row in rows))
     table = [
         (f"{kind} {name}", *(estimate(found[kind, name, quantity]._asdict()) for quantity in headings),
          str(found[kind, name, "oracle_utility"].n))
@@ -84,13 +94,37 @@ def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
     print_table(text_table("surplus efficiency, feasible episodes", ("slice", *_SE_HEADINGS, "n"), lines))
     out("lower: earned by the reference minus two standard errors; upper: the clairvoyant plus two. Both hold up to")
     out("sampling; the optimum of a player who is not told the type lies between them, nearer to lower.")
-    duals = [row for row in rows if row.slice == "pair"]
-    if duals:
-        lines = [(row.label, estimate(row._asdict()), str(row.n)) for row in duals]
-        print_table(text_table("information relaxation dual", ("pair", "share of the mean zopa", "n"), lines))
-    out(
-        "the dual is an estimate, not a bound: its search is cut short" if duals else "dual: not computed; use --dual N"
+
+
+def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
+    if not rows:
+        out("nearer bounds: not computed; use --certify N")
+        return
+    found = {(row.label, row.quantity): row for row in rows}
+    labels, quantities = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
+    bounds, means = ("lower", "upper", "width"), ("policy", "first_value", "inner_maximum", "rounding")
+    lines = [
+        (label, *(estimate(found[label, name]._asdict()) for name in (*bounds, *means)),
+         str(found[label, "policy"].n), str(found[label, "inner_maximum"].n))
+        for label in labels
+    ]  # fmt: skip
+    title = f"certified: offers on ticks of {tick:g} % of R, shares of the mean zopa"
+    headings = (
+        "regime, family, opener",
+        *bounds,
+        "policy earns",
+        "first value",
+        "inner maximum",
+        "half a tick",
+        "n",
+        "paths",
     )
+    print_table(text_table(title, headings, lines))
+    parts = [name for name in quantities if name not in (*bounds, *means)]
+    lines = [(label, *(number(found[label, name].estimate) for name in parts)) for label in labels]
+    print_table(text_table("the width is the sum of", ("regime, family, opener", *parts), lines))
+    out("both bounds have two standard errors inside. Not in them: what offers between ticks could add; half a tick is")
+    out("an estimate of the larger part of that, what the planner gains when the tick is halved.")
 
 
 def decompose(  # noqa: PLR0913 - one parameter an option

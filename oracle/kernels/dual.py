@@ -146,24 +146,15 @@ def _dot(a: Floats, b: Floats) -> float:
 
 @inline
 def _between(prices: Floats, price: float, values: Floats) -> float:
+    """Return ``values`` at ``price``: linear between ``prices``, constant outside."""
     size = prices.shape[0]
     if price <= prices[0]:
-        return values[0]
+        return float(values[0])
     for j in range(1, size):
         if price <= prices[j]:
             share = (price - prices[j - 1]) / (prices[j] - prices[j - 1])
-            return values[j - 1] + share * (values[j] - values[j - 1])
-    return values[size - 1]
-
-
-@inline
-def _dot(a: Floats, b: Floats) -> float:
-    total = 0.0
-    for g in range(a.shape[0]):
-        for n in range(a.shape[1]):
-            for i in range(a.shape[2]):
-                total += a[g, n, i] * b[g, n, i]
-    return total
+            return float(values[j - 1] + share * (values[j] - values[j - 1]))
+    return float(values[size - 1])
 
 
 @inline

@@ -258,7 +258,7 @@ def true_survival(game: Finite, truth: Truth, offer: float, k: int, factors: Flo
     rules, r = game.model.rules, game.reservations[truth.row]
     if offer >= r:
         slope = math.exp(-rules.alpha * (offer - r) / TOP)
-        return 1.0 - 1.0 / (1.0 + slope * factors[truth.group, truth.node])
+        return 1.0 - 1.0 / (1.0 + slope * float(factors[truth.group, truth.node]))
     return 1.0 - walk_given_above((r - offer) / TOP, k, rules)
 
 

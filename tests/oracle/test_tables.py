@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import terms
+from oracle import tables
+from oracle.bounds import Bracket, Mean
 from oracle.clairvoyant import clairvoyant_values
 from oracle.interventions import Reference, run_reference
 from oracle.prior import Grid
-from oracle.tables import suite_values
+from oracle.tables import certificates, suite_values
 
 SUITE = terms.fresh_suite(91, ["overlap", "no_deal"], ["taciturn", "adversarial"], n_per_cell=1)
 COARSE = Reference(grid=Grid(2.0, 5))
@@ -74,3 +76,26 @@ def test_progress_counts_two_steps_an_episode():
 def test_an_empty_suite_is_refused():
     with pytest.raises(ValueError, match="scenarios is empty"):
         suite_values([])
+
+
+def test_certificates_have_a_row_for_every_feasible_family_and_opener(monkeypatch):
+    """The bracket itself is tested elsewhere; here it is a fixed one, whose width 0.07 is the sum of its parts."""
+    asked, steps = [], []
+
+    def fixed(values, opener, *, num_dual, settings, progress):
+        asked.append((values.knowledge.families, values.knowledge.regimes, opener, num_dual))
+        progress(3, 4)
+        means = (Mean(0.82, 0.01, 9), Mean(0.83, 0.003, 8), Mean(0.03, 0.004, 7), Mean(0.01, 0.002, 6))
+        return Bracket(0.80, 0.87, *means, 12.0)
+
+    monkeypatch.setattr(tables, "bracket", fixed)
+    found = certificates(SUITE, num_dual=5, progress=lambda *step: steps.append(step))
+    assert len(asked) == 4  # two families, two openers; no deal can be made in the other regime
+    assert {(len(families), regimes, n) for families, regimes, _, n in asked} == {(1, ("overlap",), 5)}
+    assert steps == [(3, 16), (7, 16), (11, 16), (15, 16)]
+    row = {each.quantity: each for each in found if each.label == "overlap taciturn agent_opens"}
+    assert row["width"].estimate == pytest.approx(row["upper"].estimate - row["lower"].estimate)
+    assert row["policy"].low == pytest.approx(0.82 - 1.959964 * 0.01)
+    parts = [each.estimate for name, each in row.items() if "(" in name or "search" in name or "over" in name]
+    assert sum(parts) == pytest.approx(0.07)
+    assert {each.slice for each in found} == {"certificate"}

@@ -10,16 +10,18 @@ import pytest
 from experiments.cli import answers, fitting, telling
 from experiments.runs.folder import PARQUET, SUMMARY, load_run
 from experiments.runs.runner import run_suite
-from oracle import shipped
+from oracle import shipped, tables
 from oracle.cache import to_bytes
 from oracle.fitted import TrainingSettings
 from oracle.interventions import Reference
 from oracle.prior import Grid, Knowledge
+from oracle.tables import SuiteValue
 from terms import catalog_suite
 from terms.agents import build_scripted
 from tests.experiments.folders import REPOSITORY, TINY
 
 SMALL = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
+CERTIFIED = ("lower", "upper", "width", "a part of it", "policy", "first_value", "inner_maximum", "rounding")
 COARSE = Reference(grid=Grid(2.0, 5))
 QUICK = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
 
@@ -53,7 +55,20 @@ def test_a_suite_is_worth_what_lies_between_its_bounds(ask):
     assert rows["all", "width"]["estimate"] == pytest.approx(upper - lower)
     shown = ask("oracle", *SMALL).stdout
     assert "family candid" in shown
-    assert "dual: not computed" in shown
+    assert "nearer bounds: not computed" in shown
+
+
+def test_certified_bounds_are_shown_on_request(ask, monkeypatch):
+    rows = [SuiteValue("certificate", "overlap candid agent_opens", name, 0.5, None, None, 7) for name in CERTIFIED]
+    monkeypatch.setattr(tables, "certificates", lambda scenarios, **asked: rows if asked["num_dual"] == 7 else [])
+    found = json.loads(ask("oracle", *SMALL, "--certify", "7", "--tick", "5", "--json").stdout)
+    assert found["tick"] == 5
+    assert [row["quantity"] for row in found["rows"] if row["slice"] == "certificate"] == list(CERTIFIED)
+    shown = ask("oracle", *SMALL, "--certify", "7", "--tick", "5").stdout
+    assert "ticks of 5 % of R" in shown
+    assert "a part of it" in shown
+    assert shown.count("overlap candid agent_opens") == 2
+    assert json.loads(ask("oracle", *SMALL, "--json").stdout)["tick"] is None
 
 
 def test_parts_add_up_in_every_slice_and_the_file_is_what_json_prints(ask, tmp_path):
