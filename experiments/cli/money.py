@@ -212,10 +212,17 @@ def show_sessions(run: SessionsRun, *, as_json: bool, gap: Mapping[str, Any] | N
 
 
 def _print_sessions(run: SessionsRun, summary: Mapping[str, Any]) -> None:
+    from experiments.sessions.summary import SESSION_METRICS
+
     ends, played = summary["sessions"], summary["periods"]
-    rows = [(name.replace("_", " "), estimate(entry), str(entry["n"])) for name, entry in summary["metrics"].items()]
+    found = summary["metrics"]
+    rows = [
+        (each.name.replace("_", " "), each.better, each.unit, estimate(found[each.name]),
+         f"{found[each.name]['n']} {each.denominator}", str(found[each.name]["sessions"]))
+        for each in SESSION_METRICS
+    ]  # fmt: skip
     title = f"{run.header.agent}, {run.header.spec.label}; dollars, 95 % intervals over sessions, - is undefined"
-    print_table(text_table(title, ("metric", "estimate", "n"), rows))
+    print_table(text_table(title, ("metric", "better", "unit", "estimate", "n", "sessions"), rows))
     out(f"sessions: {', '.join(f'{count} {end}' for end, count in ends.items() if count)}; {played['played']} periods")
     best, worst = max(TERMINAL_BALANCES.values()), min(TERMINAL_BALANCES.values())
     out(f"published terminal balances (pool, 4 sessions of 50): {worst:.2f} to {best:.2f}")

@@ -16,7 +16,7 @@ from experiments.report.page import asset, content_policy, environment, format_n
 from experiments.report.viewer import to_script_json
 from experiments.runs.files import write_atomically
 from experiments.sessions.folder import GAP, SessionsRun
-from experiments.sessions.summary import summary_object
+from experiments.sessions.summary import SESSION_METRICS, summary_object
 from terms.estimates import Estimate
 
 HEADLINE = (
@@ -90,6 +90,7 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
             script=script,
             views=views,
             headline=HEADLINE,
+            session_metrics=SESSION_METRICS,
             figures=figures,
             parts=PARTS,
             worth_words=WORTH,
@@ -103,7 +104,8 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
 
 def _view(run: SessionsRun, key: str) -> SessionsView:
     summary = summary_object(run.header, run.sessions, run.memoryless)
-    metrics = {name: Estimate(**entry) for name, entry in summary["metrics"].items()}
+    fields = Estimate._fields
+    metrics = {name: Estimate(*(entry[part] for part in fields)) for name, entry in summary["metrics"].items()}
     gap, worth = read_gap(run)
     return SessionsView(key, run, metrics, summary, gap, worth)
 

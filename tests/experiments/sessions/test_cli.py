@@ -102,7 +102,7 @@ class TestBankroll:
             "max_drawdown", "lower_tail_mean", "memory_premium", "memoryless_terminal_balance", "se_plus",
             "regret_rate", "deal_profit", "agreement_rate", "walkaway_correctness", "rounds",
         }  # fmt: skip
-        assert all(set(entry) == {"estimate", "low", "high", "n"} for entry in found["metrics"].values())
+        assert all(set(entry) == {"estimate", "low", "high", "n", "sessions"} for entry in found["metrics"].values())
         assert found["sessions"] == {"finished": 2, "ruined": 0, "lost": 0, "open": 0}
 
     def test_the_command_of_the_brief(self, terms):
