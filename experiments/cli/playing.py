@@ -174,7 +174,7 @@ def load_reference(folder: Path, spec: SuiteSpec) -> Run:
     if reference.header.agent not in REFERENCE_AGENTS:
         allowed = ", ".join(REFERENCE_AGENTS)
         raise ValueError(f"reference_run={str(folder)!r} is of {reference.header.agent!r}, allowed are {allowed}")
-    if reference.header.suite_digest != spec.digest():
+    if (reference.header.suite_digest, reference.header.suite.game) != (spec.digest(), spec.game):
         raise ValueError(
             f"reference_run={str(folder)!r} is on {reference.header.suite.label}, not on the episodes of {spec.label}"
         )
