@@ -1,10 +1,11 @@
 r"""Comparing agents on the same scenarios and the same luck.
 
 For scenario ``i`` let ``d_i`` be the difference of two agents' mean outcomes. The reported difference is the mean of
-``d_i``; its 95 % interval is a percentile bootstrap that resamples whole scenarios, or with fewer than 50 of them, where
-that is too narrow, Student's t; its p-value is that of the paired t-test, Holm-corrected over all pairs compared. The number of scenarios needed to see a true difference ``delta`` with
-80 % power at the 5 % level is ``((1.960 + 0.842) sd(d) / delta)^2 + 1.960^2 / 2``; the last term
-is what the t-test costs over a normal test (Guenther 1981, The American Statistician 35, 243-244).
+``d_i``; its 95 % interval is a percentile bootstrap that resamples whole scenarios, or with fewer than 50 of them,
+where that is too narrow, Student's t; its p-value is that of the paired t-test, Holm-corrected over all pairs compared.
+The number of scenarios needed to see a true difference ``delta`` with 80 % power at the 5 % level is
+``((1.960 + 0.842) sd(d) / delta)^2 + 1.960^2 / 2``; the last term is what the t-test costs over a normal test (Guenther
+1981, The American Statistician 35, 243-244).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import typer
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
 from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, show_run
+from experiments.cli.reading import load_all_sessions, note_gaps
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.models.seat import ModelSeat
@@ -22,9 +23,10 @@ from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
 from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import Run
+from experiments.runs.folder import Run, load_run
 from experiments.runs.journal import strict_dumps
 from experiments.runs.runner import run_suite
+from experiments.sessions.folder import is_sessions
 from terms import GameConfig, Scenario
 from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
@@ -173,7 +175,9 @@ def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
     """Order agents by SE+, by regret and by terminal balance, side by side: commerce and bankroll folders together."""
     from experiments.money.orders import order_agents
 
-    table = order_agents(runs)
+    talks = [load_run(folder) for folder in runs if not is_sessions(folder)]
+    note_gaps(talks)
+    table = order_agents(talks, load_all_sessions(list(filter(is_sessions, runs))))
     if as_json:
         out(json.dumps(table.to_json_object(), allow_nan=False))
         return

@@ -121,7 +121,7 @@ def summary_object(
         "suite": header.spec.label,
         "digest": header.digest,
         "versions": header.versions,
-        "invalidity": _invalidity([period for session in sessions for period in session.periods]),
+        "invalidity": sessions_invalidity(sessions),
         "metrics": {
             each.name: {**metrics[each.name]._asdict(), "sessions": _num_sessions(each, metrics[each.name], sessions)}
             for each in SESSION_METRICS
@@ -152,7 +152,9 @@ _COUNTED: dict[str, Callable[[PeriodRecord], bool]] = {
 }
 
 
-def _invalidity(periods: Sequence[PeriodRecord]) -> str | None:
+def sessions_invalidity(sessions: Sequence[SessionRecord]) -> str | None:
+    """Return why the scores of ``sessions`` must not be read, if they must not."""
+    periods = [period for session in sessions for period in session.periods]
     if not any(not period.is_lost for period in periods):
         return "nothing was scored"
     return too_many_unusable(sum(period.fault is not None for period in periods) / len(periods))

@@ -6,9 +6,9 @@ With ``d_t`` sessions ruined in period t of ``n_t`` still observed, and Greenwoo
     S(t) = \prod_{s \le t} (1 - d_s / n_s), \qquad V(t) = S(t)^2 \sum_{s \le t} \frac{d_s}{n_s (n_s - d_s)}.
 
 The interval is Wilson's with the effective sample size ``S (1 - S) / V`` (Dorey and Korn 1987, Statistics in Medicine
-6, 679-687), where ``S`` is 0 or 1 the number at risk or ruined before; unlike Greenwood's own it never leaves [0, 1] and is defined
-before the first ruin. A session that the provider lost is censored there; one that lasts to the horizon is censored at
-it.
+6, 679-687), and where ``S`` is 0 or 1 the number at risk or ruined before; unlike Greenwood's own it never leaves
+[0, 1] and is defined before the first ruin. A session that the provider lost is censored there; one that lasts to the
+horizon is censored at it.
 """
 
 from __future__ import annotations

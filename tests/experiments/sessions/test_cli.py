@@ -250,10 +250,61 @@ class TestOrder:
 
     def test_other_scenarios_and_doubles_are_refused(self, terms, folders):
         terms("commerce", "--agent", "patient", "--n-per-cell", 1, "--seed", 8, "--out", "other")
-        assert "is on other commerce scenarios" in terms("order", *folders, "other")[2]
+        assert "runs are on different suites" in terms("order", *folders, "other")[2]
         assert "agent='patient' twice in bankroll" in terms("order", *folders, "b-patient")[2]
         terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
         assert "was played without money" in terms("order", "plain")[2]
+
+    def test_ties_are_not_told_as_facts(self, terms, folders):
+        found = json.loads(terms("order", *folders, "--json")[1])
+        significant = {
+            column: {frozenset((d["first"], d["second"])) for d in rows if d["p_holm"] < 0.05}
+            for column, rows in found["paired"].items()
+        }
+        assert {len(rows) for rows in found["paired"].values()} == {3}
+        for line in found["differences"]:
+            upper, lower = line.split(" is ahead of ")[0], line.split(" is ahead of ")[1].split(" by ")[0]
+            for column in (name for name in found["columns"] if name in line.partition(" (may be chance")[0]):
+                doubted = column in line.partition(" (may be chance")[2]
+                assert doubted == (frozenset((upper, lower)) not in significant[column]), line
+
+    def test_other_rules_are_refused(self, terms):
+        terms("bankroll", "--agent", "patient", *SHORT, "--out", "a")
+        terms("bankroll", "--agent", "conceder", *SHORT, "--initial-cash", 50, "--out", "b")
+        code, out, err = terms("order", "a", "b")
+        assert (code, out, "runs are on different chains or rules" in err) == (2, "", True)
+
+
+class TestUnfinished:
+    @pytest.fixture
+    def halves(self, terms):
+        """Two runs of agents that are often ruined, one of them killed early: ruins alone have a result."""
+        for agent in ("fixed-0.01", "patient"):
+            terms("bankroll", "--agent", agent, "--sessions", 4, "--periods", 20, "--out", agent)
+        log = load_sessions("fixed-0.01").folder / "periods.jsonl"
+        log.write_bytes(log.read_bytes()[:-9])
+
+    def test_they_are_not_ranked(self, terms, halves):
+        for command in ("order", "compare"):
+            code, out, err = terms(command, "fixed-0.01", "patient")
+            assert (code, out) == (2, "")
+            assert "fixed-0.01 has 1 of 4 sessions unfinished; resume it by giving its command again" in err
+
+    def test_a_report_says_what_is_missing(self, terms, halves):
+        code, _, err = terms("report", "fixed-0.01", "patient", "--out", "r.html")
+        assert code == 0
+        assert "note: fixed-0.01 ends in" in err
+        assert "note: fixed-0.01 has 1 of 4 sessions unfinished and not scored" in err
+
+    def test_what_the_provider_lost_and_what_is_invalid_is_said(self, terms, server):
+        model = ("--agent", "openai:bot/fault:server_error_503", "--base-url", server.url)
+        terms("bankroll", *model, *SHORT, "--out", "down")
+        terms("bankroll", "--agent", "patient", *SHORT, "--out", "patient")
+        for command in ("order", "compare"):
+            code, _, err = terms(command, "down", "patient")
+            assert code == 0, err
+            assert "INVALID: down: nothing was scored" in err
+            assert "note: down has 2 of 2 sessions lost to the provider and excluded" in err
 
 
 class TestCompare:
@@ -281,6 +332,31 @@ class TestCompare:
             "metric='se_plus', allowed for sessions are terminal_balance"
             in terms("compare", "a", "b", "--metric", "se_plus")[2]
         )
+
+    def test_other_games_are_refused_though_the_draws_are_the_same(self, terms, tmp_path):
+        (tmp_path / "game.json").write_text('{"chain": {"game": {"acceptance": {"alpha": 1.0}}}}')
+        (tmp_path / "plain.json").write_text('{"acceptance": {"alpha": 1.0}}')
+        (tmp_path / "thin.json").write_text('{"game": {"acceptance": {"alpha": 1.0}}}')
+        runs = {
+            "bankroll": (SHORT, "game.json", "different chains or rules"),
+            "diagnose": (TWO, "plain.json", "different settings of game"),
+            "commerce": (TWO, "thin.json", "different settings of game"),
+        }
+        for command, (size, changed, says) in runs.items():
+            terms(command, "--agent", "patient", *size, "--out", f"{command}-a")
+            assert terms(command, "--agent", "conceder", *size, "--config", changed, "--out", f"{command}-b")[0] == 0
+            code, out, err = terms("compare", f"{command}-a", f"{command}-b")
+            assert (code, out, says in err) == (2, "", True), err
+            code, _, err = terms("report", f"{command}-a", f"{command}-b", "--out", "r.html")
+            assert (code, says in err) == (2, True), err
+
+    def test_options_that_sessions_have_no_use_for_are_refused(self, terms):
+        for agent in ("patient", "conceder"):
+            terms("bankroll", "--agent", agent, *SHORT, "--out", agent)
+        code, _, err = terms("compare", "patient", "conceder", "--separation")
+        assert (code, "leave it out for sessions" in err) == (2, True)
+        code, _, err = terms("report", "patient", "--beliefs")
+        assert (code, "--title and --out are its options" in err) == (2, True)
 
     def test_profits_of_commerce_runs(self, terms):
         for agent in ("patient", "fixed-0.01"):

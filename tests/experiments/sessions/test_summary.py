@@ -102,7 +102,7 @@ def skewed(number: int, rng: np.random.Generator) -> SessionRecord:
 
 
 def test_survival_is_that_of_the_curve_when_a_session_was_lost():
-    """Lost after three periods, when one of five at risk was ruined: 4/5, as in the curve, not the 3/4 of the scored."""
+    """Lost after three periods, when one of five at risk was ruined: 4/5 as in the curve, not 3/4."""
     lost = session(4, [9_000] * 3, SessionEnd.LOST)
     found = summarize_sessions([*FOUR, lost])["survival_rate"]
     curve = survival_curve([*FOUR, lost])
