@@ -137,6 +137,11 @@ class TestBankroll:
             (("--agent", "patient", "--sessions", 0), "--sessions"),
             (("--agent", "patient", "--initial-cash", "1.005"), "initial_cash='1.005'; whole cents"),
             (("--agent", "patient", "--initial-cash", "-5"), "initial_cash='-5'; it must be at least 0"),
+            (
+                ("--agent", "patient", "--initial-cash", "1e300"),
+                "initial_cash='1e300'; it must be at least 0, at most 1",
+            ),
+            (("--agent", "patient", "--initial-cash", "1e999999999"), "initial_cash='1e999999999'"),
             (("--agent", "patient", "--initial-cash", "much"), "initial_cash='much' is not an amount"),
             (("--agent", "openai:bot", "--base-url", "http://127.0.0.1:1/v1", "--workers", 2), "--concurrency"),
         ],
