@@ -102,7 +102,7 @@ def compare_values(
         ``higher`` or ``lower``: which end of the ranking is the best.
     """
     if len(values) < 2:
-        raise ValueError(f"values has {len(values)} agent; a comparison needs at least 2")
+        raise ValueError(f"runs has {len(values)} agent; a comparison needs at least 2")
     raw = [_difference((metric, a, b), values[a], values[b], rng=rng, delta=delta) for a, b in combinations(values, 2)]
     corrected = holm([difference.p for difference in raw])
     differences = tuple(d._replace(p_holm=p) for d, p in zip(raw, corrected, strict=True))

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
-from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, show_run
+from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, run_folder, show_run
 from experiments.cli.reading import load_all_sessions, note_gaps
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
@@ -39,7 +40,11 @@ if TYPE_CHECKING:
 Source = Annotated[str, typer.Option(help="synthetic, or a catalogue: CSV or JSON file, or a folder of them.")]
 View = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
 MoneyConfig = Annotated[
-    Path | None, typer.Option("--config", help="JSON file with settings to change; what it says goes before options.")
+    Path | None, typer.Option("--config", help="JSON file with settings to change; an option must not disagree.")
+]
+ChainSeed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the chains of suppliers (default: 0).")]
+SessionsOut = Annotated[
+    Path | None, typer.Option("--out", help="Run folder (default: runs/bankroll-AGENT-LABEL-HASH).")
 ]
 Mode = Annotated[
     Literal["iid", "pool", "persistent"],
@@ -57,6 +62,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     config: MoneyConfig = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
+    resume: options.Resume = True,
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
@@ -89,7 +95,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     )
     about = agent_settings(agent, player)
     prepare_player(agent, spec.build())
-    folder = out_dir or default_folder(player, spec, about)
+    folder = run_folder(out_dir or default_folder(player, spec, about), resume=resume)
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
@@ -103,6 +109,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
 
 
 def bankroll(  # noqa: PLR0913 - one parameter an option
+    context: typer.Context,
     agent: options.Agent,
     supplier_mode: Mode = "pool",
     sessions: Annotated[
@@ -118,10 +125,11 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     gap: Annotated[
         bool, typer.Option("--gap", help="Also split the gap to the ruin-aware optimum; plays every session again.")
     ] = False,
-    seed: options.Seed = None,
+    seed: ChainSeed = None,
     config: MoneyConfig = None,
-    out_dir: options.Out = None,
+    out_dir: SessionsOut = None,
     workers: options.Workers = 1,
+    resume: options.Resume = True,
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
@@ -151,6 +159,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         with_memoryless=memory_premium,
     )
     spec = read_settings(config, asked)
+    _agree(context, asked, spec)
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
@@ -158,7 +167,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         elsewhere=workers > 1 or scheduler is not None,
     )
     settings = agent_settings(agent, player)
-    folder = out_dir or sessions_folder(player, spec, settings)
+    folder = run_folder(out_dir or sessions_folder(player, spec, settings), resume=resume)
     prepare_player(agent, _every_kind(spec))
     total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
     with (
@@ -169,6 +178,30 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
             player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
         )
     show_sessions(run, as_json=as_json, gap=split_sessions(run, player) if gap else None)
+
+
+_SETTING_OF = {
+    "supplier_mode": "bankroll.supplier_mode",
+    "sessions": "bankroll.num_sessions",
+    "periods": "bankroll.horizon",
+    "perspective": "chain.perspective",
+    "pool_size": "bankroll.pool_size",
+    "initial_cash": "bankroll.initial_cents",
+    "memory_premium": "with_memoryless",
+    "seed": "chain.seed",
+}
+
+
+def _agree(context: typer.Context, asked: SessionsSpec, spec: SessionsSpec) -> None:
+    """Refuse an option that was given and that the settings file says otherwise."""
+    for option, path in _SETTING_OF.items():
+        source = context.get_parameter_source(option)
+        given, there = (attrgetter(path)(each) for each in (asked, spec))
+        if source is not None and source.name == "COMMANDLINE" and given != there:
+            raise ValueError(
+                f"--{option.replace('_', '-')} and --config disagree: {path} is {given} by the one and {there} "
+                "by the other; give one of them"
+            )
 
 
 def order(runs: options.Runs, as_json: options.AsJson = False) -> None:

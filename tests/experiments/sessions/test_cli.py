@@ -89,6 +89,7 @@ class TestCommerce:
         assert all('"profit_of_a_deal": "lot_size * (' in messages[-1]["content"] for messages in sent)
         assert all("# Money" in messages[0]["content"] for messages in sent)
         assert not any("bankroll" in messages[0]["content"] for messages in sent)
+        assert not any("is worth nothing" in messages[0]["content"] for messages in sent), "some talks pay 2.38 without"
         assert terms("verify", "run")[0] == 0
 
 
@@ -333,6 +334,7 @@ class TestCompare:
         for other in ("b", "c"):
             assert "runs are on different chains" in terms("compare", "a", other)[2]
         assert "agent='patient' twice" in terms("compare", "a", "a")[2]
+        assert "runs has 1 agent; a comparison needs at least 2" in terms("compare", "a")[2]
         assert (
             "metric='se_plus', allowed for sessions are terminal_balance"
             in terms("compare", "a", "b", "--metric", "se_plus")[2]
@@ -383,6 +385,38 @@ class TestConfig:
         assert run.header.spec.bankroll.horizon == 4, "what the file leaves out is as the options say"
         assert {period.cost_cents for session in run.sessions for period in session.periods} == {0}
         assert terms("verify", "run")[0] == 0
+
+    @pytest.mark.parametrize(
+        ("option", "settings", "says"),
+        [
+            (("--periods", 4), {"bankroll": {"horizon": 6}}, "--periods and --config disagree: bankroll.horizon is 4"),
+            (("--sessions", 4), {"bankroll": {"num_sessions": 6}}, "--sessions and --config disagree"),
+            (("--seed", 0), {"chain": {"seed": 6}}, "--seed and --config disagree"),
+            (("--initial-cash", 100), {"bankroll": {"initial_cents": 5}}, "--initial-cash and --config disagree"),
+            (("--memory-premium",), {"with_memoryless": False}, "--memory-premium and --config disagree"),
+        ],
+    )
+    def test_an_option_that_the_file_contradicts_is_refused(self, terms, tmp_path, option, settings, says):
+        (tmp_path / "other.json").write_text(json.dumps(settings))
+        code, out, err = terms("bankroll", "--agent", "patient", *option, "--config", "other.json", "--out", "run")
+        assert (code, out, says in err) == (2, "", True), err
+        assert not (tmp_path / "run").exists()
+
+    @pytest.mark.parametrize("command", ["bankroll", "commerce", "diagnose"])
+    def test_a_file_that_is_not_there_and_a_folder_that_is_a_file_are_named(self, terms, tmp_path, command):
+        (tmp_path / "file").write_text("")
+        err = terms(command, "--agent", "patient", "--config", "nowhere.json")[2]
+        assert "config='nowhere.json' cannot be read" in err
+        for name in ("file", "file/below"):
+            code, _, err = terms(command, "--agent", "patient", "--out", name)
+            assert (code, f"--out='{name}': " in err, "is a file, needed is a folder" in err) == (2, True, True), err
+
+    @pytest.mark.parametrize(("command", "size"), [("bankroll", SHORT), ("commerce", TWO)])
+    def test_a_run_is_resumed_unless_told_otherwise(self, terms, command, size):
+        assert terms(command, "--agent", "patient", *size, "--out", "run", "--no-resume")[0] == 0
+        code, _, err = terms(command, "--agent", "patient", *size, "--out", "run", "--no-resume")
+        assert (code, "--no-resume, but run holds a run already" in err) == (2, True)
+        assert terms(command, "--agent", "patient", *size, "--out", "run")[0] == 0
 
     def test_margins_of_single_negotiations_can_be_changed(self, terms, tmp_path):
         (tmp_path / "thin.json").write_text('{"economics": {"margin_share": 0.0}, "game": {"horizon": 6}}')
