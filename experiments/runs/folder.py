@@ -131,7 +131,17 @@ def _logged_record(row: Any, where: str) -> EpisodeRecord:
     try:
         return from_row(row["record"])
     except ValidationError as error:
-        raise RunError(f"{where}: {error}") from error
+        raise RunError(f"{where}: {errors_in_words(error)}") from error
+
+
+def errors_in_words(error: ValueError) -> str:
+    """Return on one line what is wrong with a row of a log, field by field."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    return "; ".join(
+        f"{'.'.join(map(str, part['loc'])) or 'row'}: {part['msg'].removeprefix('Value error, ')}"
+        for part in error.errors(include_url=False)
+    )
 
 
 def write_results(folder: Path, header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[str, Any]:

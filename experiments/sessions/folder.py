@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord, is_ruin
 from commerce.economics import build_chain
 from experiments.runs.files import write_atomically
-from experiments.runs.folder import HEADER, SUMMARY, RunError, read_header_as
+from experiments.runs.folder import HEADER, SUMMARY, RunError, errors_in_words, read_header_as
 from experiments.runs.journal import read_journal, strict_dumps
 from experiments.sessions.play import has_ended, period_seed
 from experiments.sessions.records import read_logged, to_row
@@ -80,20 +78,13 @@ def load_sessions(folder: str | Path) -> SessionsRun:
             arm, period, found = read_logged(row, header.spec)
             _append(periods.setdefault((arm, period.session), []), period, header.spec)
         except ValueError as error:
-            raise RunError(f"{folder / LOG}, line {number}: {_in_words(error)}") from error
+            raise RunError(f"{folder / LOG}, line {number}: {errors_in_words(error)}") from error
         if found is not None:
             receipts[arm, period.session, period.period] = found
     played = {arm: _sessions(arm, periods, header.spec) for arm in header.spec.arms}
     return SessionsRun(
         folder, header, played[Arm.MEMORY], played.get(Arm.MEMORYLESS, ()), journal.torn, receipts=receipts
     )
-
-
-def _in_words(error: ValueError) -> str:
-    if not isinstance(error, ValidationError):
-        return str(error)
-    parts = error.errors(include_url=False)
-    return "; ".join(f"{'.'.join(map(str, part['loc'])) or 'row'}: {part['msg']}" for part in parts)
 
 
 def _append(periods: list[PeriodRecord], period: PeriodRecord, spec: SessionsSpec) -> None:
