@@ -21,7 +21,6 @@ from experiments.session_plots import plot_balances
 from experiments.sessions.folder import GAP, load_sessions
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec
-from experiments.sessions.summary import SESSION_METRICS
 from oracle.bankroll.gap import STEPS
 from terms.agents import build_scripted
 from tests.experiments.folders import run_cli
@@ -132,6 +131,8 @@ def test_runs_of_one_name_under_other_rules_are_refused(played, tmp_path):
 
 
 def test_every_number_says_what_it_is_taken_over(page):
+    from experiments.sessions.summary import SESSION_METRICS
+
     for metric in SESSION_METRICS:
         assert metric.definition in page.words
     assert {metric.denominator for metric in SESSION_METRICS} >= {"feasible periods", "sessions"}
