@@ -2,8 +2,7 @@
 
 The simulator against :func:`terms.play` on the published suite, and on drawn batches with one and two threads; the
 known-type dynamic program against the whole-array NumPy twin of the tests, on one problem and one grid; clairvoyant
-values of the published suite; what a decision of the honest optimum takes, and what it earns on a short fresh suite
-(``terms train-oracle --n-per-cell 500 --hide-cues`` is the long table).
+values of the published suite.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import numpy as np
 import terms
 from oracle.clairvoyant import clairvoyant_values
 from oracle.known_type import offer_grid, price_grid, solve, solve_on
-from oracle.shipped import verify
 from oracle.simulate import Schedule, draw_batch, simulate, to_batch
 from terms.agents.scripted import FixedConcession, Patient, TimeDependent
 from terms.cells import suite_cells
@@ -80,19 +78,6 @@ def bench_dynamic_program() -> None:
         _print(f"clairvoyant values of 1,800 episodes, {threads} threads", f"{time.perf_counter() - start:9.1f} s")
 
 
-def bench_optimum() -> None:
-    """Play a few fresh episodes of every family, regime known and unknown, and show what is earned and how fast."""
-    for family in ("taciturn", "candid", "adversarial"):
-        verify(family, "overlap", n_per_cell=1, seed=0)  # compiles
-        for prior in ("overlap", "unknown"):
-            for check in verify(family, prior, n_per_cell=25, seed=0):
-                share = f"U/E[zopa] {check.utility_share:.3f} +- {check.utility_share_se:.3f}"
-                surplus = f"SE+ {check.surplus_efficiency:.3f} +- {check.surplus_efficiency_se:.3f}"
-                _print(f"{family} {prior} {check.opener}, n = {check.n}", f"{share}, {surplus}")
-        _print(f"{family}, regime unknown", f"{check.seconds / (2 * check.n) * 1e3:9.1f} ms an episode")
-
-
 if __name__ == "__main__":
     bench_simulator()
     bench_dynamic_program()
-    bench_optimum()
