@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import norm
 
 from oracle.kernels.belief import past_of
-from oracle.kernels.dual import guess, make_scratch
 from oracle.kernels.finite import Finite, Truth, price_law
+from oracle.kernels.penalty import guess, make_scratch
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.model import build_model
 from oracle.prior import SCALE, Grid, Knowledge

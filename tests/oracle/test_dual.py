@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import norm
 
 from oracle.kernels.belief import past_of
-from oracle.kernels.dual import expand, inner_maximum, make_scratch, make_tree, take_cue
+from oracle.kernels.dual import expand, inner_maximum, make_tree
 from oracle.kernels.finite import CLIPPED, INSIDE, price_law
+from oracle.kernels.penalty import make_scratch, take_cue
 from oracle.kernels.told import told_values
 from terms.types import Family
 from tests.oracle.dual_twin import (
@@ -26,6 +27,7 @@ from tests.oracle.dual_twin import (
 
 DISTANCES = np.concatenate([np.arange(0, 10, 0.5), np.arange(10, 100, 3.0)])
 OPENING = 82.0
+PLACES = 400  # prices of the trapezoid rule behind an exact value
 
 
 def _rates(game):
@@ -151,7 +153,7 @@ def _exact(game, weights, standing, approximation):
     rules, own = game.model.rules, game.own
     none = past_of(np.zeros(3), 0, rules)  # in three rounds no answered offer has two before it
     top, values = 100.0 if math.isnan(standing) else standing, []
-    places = np.linspace(game.reservations[0], top, 400)
+    places = np.linspace(game.reservations[0], top, PLACES)
     tails = np.array([price_law(game, game.weights, place, _rates(game), False).tail for place in places])
     density = np.array([_answer_density(game, atom, standing, places) for atom in atoms(game)])
     law = price_law(game, weights, standing, _rates(game), False)
