@@ -33,6 +33,11 @@ class _Deadline(threading.local):
 
     moment: float | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the moment has passed."""
+        return self.moment is not None and time.monotonic() >= self.moment
+
     def watch(self, request: Any) -> None:
         """Look out for the connection that ``request`` opens."""
         request.extensions["trace"] = self._traced
@@ -86,6 +91,8 @@ class Transport:
             return self._redact(self._read(body, request_id, num_failed))
         except Exception as error:  # noqa: BLE001  # the seam: what is not a failed call is raised again by from_exception
             failure = from_exception(error, self._timing.wall_clock())
+        if isinstance(failure, TimedOut) and failure.maybe_billed and self._deadline.is_over:
+            failure.detail = self._too_late
         failure.detail = self._redact(failure.detail)
         failure.args = (failure.detail,)
         raise failure
@@ -106,8 +113,12 @@ class Transport:
                     raise MalformedReply(f"an answer of more than {_LARGEST_ANSWER} bytes", maybe_billed=True)
                 # Routers keep a slow connection alive with blanks, so that the socket's own time limit never fires.
                 if time.monotonic() > deadline:
-                    raise TimedOut(f"no whole answer within {self._settings.timeout_s} s", maybe_billed=True)
+                    raise TimedOut(self._too_late, maybe_billed=True)
         return answer.decode("utf-8-sig", "replace")
+
+    @property
+    def _too_late(self) -> str:
+        return f"no whole answer within {self._settings.timeout_s} s"
 
     def close(self) -> None:
         """Close the connections."""

@@ -208,6 +208,6 @@ def test_headers_that_drip_do_not_stretch_a_call_past_its_time():
     """240 bytes at 50 ms each would take 12 s; the call has 0.4."""
     with dripping(0.05) as url, client_of(url, timeout_s=0.4) as client:
         start = time.monotonic()
-        with pytest.raises(TimedOut):
+        with pytest.raises(TimedOut, match=r"no whole answer within 0\.4 s"):
             client.complete([{"role": "user", "content": "hello"}], call_id="c")
         assert time.monotonic() - start < 6
