@@ -220,7 +220,7 @@ def _check_contained(seed):
     tree = _first_node(game, truth, weights, standing, told_values(game, DISTANCES), make_scratch(game))
     value, lower = _exact(game, weights, standing, tree.q[1])
     assert lower <= value + 1e-9
-    assert value <= upper + 0.05  # both are sums in place of integrals
+    assert value <= upper + 0.05  # sums in place of integrals: seed 126 misses by 0.028, with 200 quantiles by 0.0003
     return upper - value
 
 
