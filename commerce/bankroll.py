@@ -18,6 +18,9 @@ from pydantic import Field, model_validator
 
 from commerce.config import Frozen
 
+MAX_CENTS = 10**12
+"""No amount a setting may name is larger, so that sums over the longest session stay far below 2^63."""
+
 
 class SupplierMode(StrEnum):
     """Who is met: somebody new each period, one of a fixed pool, or always the same."""
@@ -32,12 +35,17 @@ class BankrollConfig(Frozen):
 
     num_sessions: int = Field(4, ge=1, le=100_000, description="published")
     horizon: int = Field(50, ge=1, le=10_000, description="T, periods of a session; published")
-    initial_cents: int = Field(10_000, description="C_0; published")
-    ruin_cents: int = Field(0, description="tau; published")
+    initial_cents: int = Field(10_000, ge=-MAX_CENTS, le=MAX_CENTS, description="C_0; published")
+    ruin_cents: int = Field(0, ge=-MAX_CENTS, le=MAX_CENTS, description="tau; published")
     period_cost_cents: int = Field(
-        800, ge=0, description="b; inferred: a period that fails at once costs exactly 9.00, any overhead included"
+        800,
+        ge=0,
+        le=MAX_CENTS,
+        description="b; inferred: a period that fails at once costs exactly 9.00, any overhead included",
     )
-    round_cost_cents: int = Field(100, ge=0, description="r; inferred: each further round costs exactly 1.00")
+    round_cost_cents: int = Field(
+        100, ge=0, le=MAX_CENTS, description="r; inferred: each further round costs exactly 1.00"
+    )
     supplier_mode: SupplierMode = Field(SupplierMode.POOL, description="published rows are pool mode")
     pool_size: int = Field(5, ge=1, le=10_000, description="suppliers of a pool; inferred")
 

@@ -22,6 +22,7 @@ from terms.episode import AgentLike
 from terms.hints import did_you_mean
 
 OWN = "python:"
+MAX_DOLLARS = 10**10
 ORACLE_AGENTS = {
     "bayes": "The honest optimum: exact posterior and fitted values, told regime and family.",
     "bayes-unsure": "The honest optimum, told the family only: whether a deal exists must be inferred.",
@@ -135,12 +136,15 @@ def microusd(text: str, field: str = "budget_usd") -> int:
     1500000
     """
     try:
-        amount = Decimal(text) * 1_000_000
+        dollars = Decimal(text)
     except InvalidOperation as error:
         raise ValueError(f"{field}={text!r} is not an amount of dollars such as 1.50") from error
-    if not amount.is_finite() or amount < 0 or amount != int(amount):
-        raise ValueError(f"{field}={text!r}; it must be at least 0 with at most six decimals")
-    return int(amount)
+    # The limit comes first: int() of 1e999999 takes all memory.
+    if not dollars.is_finite() or not 0 <= dollars <= MAX_DOLLARS or dollars * 1_000_000 != int(dollars * 1_000_000):
+        raise ValueError(
+            f"{field}={text!r}; it must be at least 0, at most {MAX_DOLLARS} and have at most six decimals"
+        )
+    return int(dollars * 1_000_000)
 
 
 def agent_settings(spec: str, agent: AgentLike) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from experiments.models.costing import call_facts, cost_per_episode, reply_rates
 from experiments.models.seat import CALLS
 from experiments.money.metrics import money_object
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
+from experiments.runs.config import check_same_suite
 from experiments.runs.folder import Run, run_money
 from experiments.stats import Difference, compare
 from terms.estimates import Estimate
@@ -56,6 +57,8 @@ def report_on(
     by_suite: dict[str, list[Run]] = {}
     for run in runs:
         by_suite.setdefault(labels[run.header.suite_digest], []).append(run)
+    for group in by_suite.values():
+        check_same_suite([run.header for run in group])
     comparisons = [suite_comparison(label, group) for label, group in by_suite.items() if len(group) > 1]
     found = traces or {}
     report_runs = [
@@ -177,7 +180,7 @@ def suite_comparison(label: str, runs: Sequence[Run]) -> SuiteComparison:
         suite=label,
         groups=comparison.groups,
         differences=tuple(_sentence(d) for d in comparison.differences if d.estimate is not None),
-        note="SE+, paired on the same scenarios, 95 % bootstrap intervals, Holm-corrected t-tests",
+        note="SE+, paired on the same scenarios, 95 % intervals, Holm-corrected t-tests",
     )
 
 

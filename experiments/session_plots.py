@@ -26,9 +26,17 @@ MAX_PATHS = 40
 
 
 def plot_balances(
-    ax: Axes, sessions: Sequence[SessionRecord], *, limits: tuple[float, float] | None = None, colors: Colors = STANDARD
+    ax: Axes,
+    sessions: Sequence[SessionRecord],
+    *,
+    ruin: float = 0.0,
+    limits: tuple[float, float] | None = None,
+    colors: Colors = STANDARD,
 ) -> Axes:
-    """Draw the mean balance with its interval as a band, single sessions faint behind it, a cross at every ruin."""
+    """Draw the mean balance with its interval as a band, single sessions faint behind it, a cross at every ruin.
+
+    A line marks ``ruin``, the dollars below which a session is over.
+    """
     for session in sessions[:MAX_PATHS]:
         path = [cents / 100 for cents in session.cash_path_cents]
         ax.plot(range(len(path)), path, color=colors.ghost, linewidth=0.8)
@@ -37,7 +45,7 @@ def plot_balances(
     _band(ax, curve, colors)
     if ruins:
         ax.plot(*zip(*ruins, strict=True), linestyle="none", marker="X", markersize=8, color=colors.muted, label="ruin")
-    ax.axhline(0, color=colors.muted, linewidth=0.8)
+    ax.axhline(ruin, color=colors.muted, linewidth=0.8)
     if limits is not None:
         ax.set_ylim(*limits)
     return _over_periods(ax, len(curve), "dollars", colors)

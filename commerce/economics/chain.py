@@ -59,6 +59,8 @@ class ChainConfig(Frozen):
             raise ValueError(f"regime_weights={self.regime_weights}; three shares that sum to 1 are needed")
         if not self.families:
             raise ValueError("families is empty; name at least one")
+        if len(set(self.families)) < len(self.families):
+            raise ValueError(f"families={', '.join(self.families)} has one twice; name each once")
         for field in ("zopa_share", "midpoint_share", "gap_share"):
             law = getattr(self.game.prior, field)
             if law.low == law.high:  # a point has no density, and the regime given the supplier needs one

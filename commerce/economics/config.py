@@ -11,16 +11,23 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from commerce.bankroll import MAX_CENTS
 from terms.config import Frozen, Uniform
+
+#: Larger ones are slips of the pen, and the profit of a negotiation would no longer fit whole cents.
+MAX_LOT, MAX_SHARE = 10**6, 100
 
 
 class EconomicsConfig(Frozen):
     """Laws of what one negotiation is worth; money in cents, shares of the own reservation or of the price scale."""
 
-    lot_low: int = Field(1, ge=1, description="published: n from 1 to 50")
-    lot_high: int = Field(50, ge=1, description="published: n from 1 to 50; that n is uniform is inferred")
+    lot_low: int = Field(1, ge=1, le=MAX_LOT, description="published: n from 1 to 50")
+    lot_high: int = Field(50, ge=1, le=MAX_LOT, description="published: n from 1 to 50; that n is uniform is inferred")
     margin_share: float = Field(
-        0.06, ge=0, description="g over the price scale; inferred: 6 of 100 from SE+ 0.387 going with regret 0.498"
+        0.06,
+        ge=0,
+        le=MAX_SHARE,
+        description="g over the price scale; inferred: 6 of 100 from SE+ 0.387 going with regret 0.498",
     )
     fulfilment_share: Uniform = Field(
         Uniform(low=0.05, high=0.15), description="c over the own reservation; inferred, moves gross margins alone"
@@ -30,14 +37,19 @@ class EconomicsConfig(Frozen):
         description="goods in a vendor's unit cost, the rest is sales overhead; inferred, decides no outcome",
     )
     overhead_cents: int = Field(
-        300, ge=0, description="h per negotiation; inferred, small beside the mean lot's profit"
+        300, ge=0, le=MAX_CENTS, description="h per negotiation; inferred, small beside the mean lot's profit"
     )
     infeasible_outside_cents: int = Field(
         238,
+        ge=-MAX_CENTS,
+        le=MAX_CENTS,
         description="o where no deal is possible; inferred: every published agent earns 114.45 dollars on 48 of them",
     )
     feasible_outside_cents: int | None = Field(
-        None, description="o where a deal is possible; None is -h, inferred: failing there counts as negative profit"
+        None,
+        ge=-MAX_CENTS,
+        le=MAX_CENTS,
+        description="o where a deal is possible; None is -h, inferred: failing there counts as negative profit",
     )
 
     @model_validator(mode="after")
@@ -46,8 +58,9 @@ class EconomicsConfig(Frozen):
             raise ValueError(f"lot_low={self.lot_low} exceeds lot_high={self.lot_high}; it must not")
         for field in ("fulfilment_share", "cogs_share"):
             law = getattr(self, field)
-            if law.low < 0 or (field == "cogs_share" and law.high > 1):
-                raise ValueError(f"{field} [{law.low}, {law.high}] must not be negative, and cogs_share at most 1")
+            most = 1 if field == "cogs_share" else MAX_SHARE
+            if law.low < 0 or law.high > most:
+                raise ValueError(f"{field} [{law.low}, {law.high}] must lie between 0 and {most}")
         return self
 
     def outside_cents(self, is_feasible: bool) -> int:

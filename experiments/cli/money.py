@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +15,8 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
-from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, show_run
+from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, run_folder, show_run
+from experiments.cli.reading import load_all_sessions, note_gaps
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.models.seat import ModelSeat
@@ -22,9 +24,10 @@ from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
 from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import Run
+from experiments.runs.folder import Run, load_run
 from experiments.runs.journal import strict_dumps
 from experiments.runs.runner import run_suite
+from experiments.sessions.folder import is_sessions
 from terms import GameConfig, Scenario
 from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
@@ -37,7 +40,11 @@ if TYPE_CHECKING:
 Source = Annotated[str, typer.Option(help="synthetic, or a catalogue: CSV or JSON file, or a folder of them.")]
 View = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
 MoneyConfig = Annotated[
-    Path | None, typer.Option("--config", help="JSON file with settings to change; what it says goes before options.")
+    Path | None, typer.Option("--config", help="JSON file with settings to change; an option must not disagree.")
+]
+ChainSeed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the chains of suppliers (default: 0).")]
+SessionsOut = Annotated[
+    Path | None, typer.Option("--out", help="Run folder (default: runs/bankroll-AGENT-LABEL-HASH).")
 ]
 Mode = Annotated[
     Literal["iid", "pool", "persistent"],
@@ -55,6 +62,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     config: MoneyConfig = None,
     out_dir: options.Out = None,
     workers: options.Workers = 1,
+    resume: options.Resume = True,
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
@@ -87,7 +95,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     )
     about = agent_settings(agent, player)
     prepare_player(agent, spec.build())
-    folder = out_dir or default_folder(player, spec, about)
+    folder = run_folder(out_dir or default_folder(player, spec, about), resume=resume)
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
@@ -101,6 +109,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
 
 
 def bankroll(  # noqa: PLR0913 - one parameter an option
+    context: typer.Context,
     agent: options.Agent,
     supplier_mode: Mode = "pool",
     sessions: Annotated[
@@ -116,10 +125,11 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     gap: Annotated[
         bool, typer.Option("--gap", help="Also split the gap to the ruin-aware optimum; plays every session again.")
     ] = False,
-    seed: options.Seed = None,
+    seed: ChainSeed = None,
     config: MoneyConfig = None,
-    out_dir: options.Out = None,
+    out_dir: SessionsOut = None,
     workers: options.Workers = 1,
+    resume: options.Resume = True,
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
@@ -149,6 +159,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         with_memoryless=memory_premium,
     )
     spec = read_settings(config, asked)
+    _agree(context, asked, spec)
     player = _player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
@@ -156,7 +167,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         elsewhere=workers > 1 or scheduler is not None,
     )
     settings = agent_settings(agent, player)
-    folder = out_dir or sessions_folder(player, spec, settings)
+    folder = run_folder(out_dir or sessions_folder(player, spec, settings), resume=resume)
     prepare_player(agent, _every_kind(spec))
     total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
     with (
@@ -169,11 +180,37 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     show_sessions(run, as_json=as_json, gap=split_sessions(run, player) if gap else None)
 
 
+_SETTING_OF = {
+    "supplier_mode": "bankroll.supplier_mode",
+    "sessions": "bankroll.num_sessions",
+    "periods": "bankroll.horizon",
+    "perspective": "chain.perspective",
+    "pool_size": "bankroll.pool_size",
+    "initial_cash": "bankroll.initial_cents",
+    "memory_premium": "with_memoryless",
+    "seed": "chain.seed",
+}
+
+
+def _agree(context: typer.Context, asked: SessionsSpec, spec: SessionsSpec) -> None:
+    """Refuse an option that was given and that the settings file says otherwise."""
+    for option, path in _SETTING_OF.items():
+        source = context.get_parameter_source(option)
+        given, there = (attrgetter(path)(each) for each in (asked, spec))
+        if source is not None and source.name == "COMMANDLINE" and given != there:
+            raise ValueError(
+                f"--{option.replace('_', '-')} and --config disagree: {path} is {given} by the one and {there} "
+                "by the other; give one of them"
+            )
+
+
 def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
     """Order agents by SE+, by regret and by terminal balance, side by side: commerce and bankroll folders together."""
     from experiments.money.orders import order_agents
 
-    table = order_agents(runs)
+    talks = [load_run(folder) for folder in runs if not is_sessions(folder)]
+    note_gaps(talks)
+    table = order_agents(talks, load_all_sessions(list(filter(is_sessions, runs))))
     if as_json:
         out(json.dumps(table.to_json_object(), allow_nan=False))
         return
@@ -212,10 +249,17 @@ def show_sessions(run: SessionsRun, *, as_json: bool, gap: Mapping[str, Any] | N
 
 
 def _print_sessions(run: SessionsRun, summary: Mapping[str, Any]) -> None:
+    from experiments.sessions.summary import SESSION_METRICS
+
     ends, played = summary["sessions"], summary["periods"]
-    rows = [(name.replace("_", " "), estimate(entry), str(entry["n"])) for name, entry in summary["metrics"].items()]
+    found = summary["metrics"]
+    rows = [
+        (each.name.replace("_", " "), each.better, each.unit, estimate(found[each.name]),
+         f"{found[each.name]['n']} {each.denominator}", str(found[each.name]["sessions"]))
+        for each in SESSION_METRICS
+    ]  # fmt: skip
     title = f"{run.header.agent}, {run.header.spec.label}; dollars, 95 % intervals over sessions, - is undefined"
-    print_table(text_table(title, ("metric", "estimate", "n"), rows))
+    print_table(text_table(title, ("metric", "better", "unit", "estimate", "n", "sessions"), rows))
     out(f"sessions: {', '.join(f'{count} {end}' for end, count in ends.items() if count)}; {played['played']} periods")
     best, worst = max(TERMINAL_BALANCES.values()), min(TERMINAL_BALANCES.values())
     out(f"published terminal balances (pool, 4 sessions of 50): {worst:.2f} to {best:.2f}")

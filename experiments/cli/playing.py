@@ -91,9 +91,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         )
     reference = None if reference_run is None else load_reference(reference_run, spec)
     settings = {**agent_settings(agent, player), **prepare_player(agent, spec.build())}
-    folder = out_dir or default_folder(player, spec, settings)
-    if not resume and (folder / HEADER).exists():
-        raise ValueError(f"--no-resume, but {folder} holds a run already; choose another --out")
+    folder = run_folder(out_dir or default_folder(player, spec, settings), resume=resume)
     with (
         cluster_executor(scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
@@ -120,8 +118,25 @@ def play(  # noqa: PLR0913 - one parameter an option
         suite, seed=seed, regimes=regime, families=family, game=read_game_config(config), sample=episodes
     )
     player = Human()
-    run = run_suite(player, spec, out_dir or default_folder(player, spec), progress=reveal)
+    folder = run_folder(out_dir or default_folder(player, spec), resume=True)
+    run = run_suite(player, spec, folder, progress=reveal)
     show_run(run, as_json=False)
+
+
+def run_folder(folder: Path, *, resume: bool) -> Path:
+    """Return ``folder`` if it can be played into.
+
+    Raises
+    ------
+    ValueError
+        If it is a file or below one, or holds a run that is not to be resumed.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise ValueError(f"--out={str(folder)!r}: {there} is a file, needed is a folder")
+    if not resume and (folder / HEADER).exists():
+        raise ValueError(f"--no-resume, but {folder} holds a run already; choose another --out")
+    return folder
 
 
 def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any] | None = None) -> Path:
@@ -143,7 +158,11 @@ def read_settings(path: Path | None, defaults: Settings) -> Settings:
     if path is None:
         return defaults
     try:
-        changes = strict_loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"config={str(path)!r} cannot be read: {error}") from error
+    try:
+        changes = strict_loads(text)
         merged = _laid_over(defaults.model_dump(mode="json"), changes)
         config = type(defaults).model_validate(merged)
         coerced = differing_leaves(merged, config.model_dump(mode="json"))
@@ -174,7 +193,7 @@ def load_reference(folder: Path, spec: SuiteSpec) -> Run:
     if reference.header.agent not in REFERENCE_AGENTS:
         allowed = ", ".join(REFERENCE_AGENTS)
         raise ValueError(f"reference_run={str(folder)!r} is of {reference.header.agent!r}, allowed are {allowed}")
-    if reference.header.suite_digest != spec.digest():
+    if (reference.header.suite_digest, reference.header.suite.game) != (spec.digest(), spec.game):
         raise ValueError(
             f"reference_run={str(folder)!r} is on {reference.header.suite.label}, not on the episodes of {spec.label}"
         )

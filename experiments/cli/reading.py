@@ -13,6 +13,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import count_bar, difference_rows, note, out, print_table
+from experiments.runs.config import check_same_suite
 from experiments.runs.folder import Run, load_run, run_money
 from experiments.runs.verify import verify_run
 from experiments.sessions.folder import is_sessions
@@ -28,6 +29,7 @@ from experiments.years.verify import verify_year
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from experiments.sessions.folder import SessionsRun
     from oracle.belief_errors import Trace
 
 BOOTSTRAP_SEED = 0
@@ -47,6 +49,8 @@ def compare(
 ) -> None:
     """Compare agents on the scenarios, sessions or worlds all met: paired differences, ties, how many are needed."""
     if any(map(is_sessions, runs)):
+        if separation:
+            raise ValueError("--separation is about regimes of negotiations; leave it out for sessions")
         _compare_sessions(runs, metric or "terminal_balance", difference, as_json=as_json)
         return
     if years := find_years(runs):
@@ -98,7 +102,8 @@ def _compare_sessions(folders: Sequence[Path], metric: str, difference: float | 
     from experiments.sessions.compare import compare_sessions
 
     rng = np.random.default_rng(BOOTSTRAP_SEED)
-    comparison, label = compare_sessions(folders, metric, rng=rng, delta=difference)
+    runs = load_all_sessions(folders)
+    comparison, label = compare_sessions(runs, metric, rng=rng, delta=difference), runs[0].header.spec.label
     if as_json:
         found = [d._asdict() for d in comparison.differences]
         shown = {"metric": metric, "suite": label, "groups": comparison.groups, "differences": found}
@@ -138,12 +143,12 @@ def report(
         _report_years(runs, out_file, title or "How these merchants trade")
         return
     if any(map(is_sessions, runs)):
-        if not all(map(is_sessions, runs)) or decomposition or explain:
-            raise ValueError("a report on sessions takes folders of sessions alone, no --decomposition, no --explain")
+        if not all(map(is_sessions, runs)) or decomposition or explain or beliefs:
+            raise ValueError("a report on sessions takes folders of sessions alone; --title and --out are its options")
         _report_sessions(runs, out_file, title or "How these agents keep their money")
         return
     loaded = [load_run(folder) for folder in runs]
-    _note_gaps(loaded)
+    note_gaps(loaded)
     reviews = _reviews(loaded, explain) if explain else None
     heading = title or "How these agents bargain"
     traces = _traces(loaded) if beliefs else None
@@ -160,9 +165,8 @@ def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:
 
 def _report_sessions(folders: Sequence[Path], out_file: Path, title: str) -> None:
     from experiments.report.bankroll import report_sessions
-    from experiments.sessions.folder import load_sessions
 
-    out(f"report: {report_sessions([load_sessions(folder) for folder in folders], out_file, title=title).resolve()}")
+    out(f"report: {report_sessions(load_all_sessions(folders), out_file, title=title).resolve()}")
 
 
 def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:
@@ -211,19 +215,24 @@ def verify(run: Annotated[Path, typer.Argument(help="Run folder, of episodes, se
 def load_same_suite(folders: Sequence[Path]) -> list[Run]:
     """Load runs that were played on one suite; agents must differ, and so must nothing else."""
     loaded = [load_run(folder) for folder in folders]
-    suites = {run.header.suite_digest for run in loaded}
-    if len(suites) > 1:
-        labels = ", ".join(sorted({run.header.suite.label for run in loaded}))
-        raise ValueError(f"runs are on different suites ({labels}); agents can only be compared on the same episodes")
-    agents = [run.header.agent for run in loaded]
-    for name in agents:
-        if agents.count(name) > 1:
-            raise ValueError(f"runs has agent={name!r} twice; name each agent once")
-    _note_gaps(loaded)
+    check_same_suite([run.header for run in loaded])
+    note_gaps(loaded)
     return loaded
 
 
-def _note_gaps(runs: Sequence[Run]) -> None:
+def load_all_sessions(folders: Sequence[Path]) -> list[SessionsRun]:
+    """Load folders of sessions and say what is torn, unfinished, lost or not to be read in them."""
+    from experiments.sessions.compare import session_gaps
+    from experiments.sessions.folder import load_sessions
+
+    loaded = [load_sessions(folder) for folder in folders]
+    for gap in itertools.chain.from_iterable(map(session_gaps, loaded)):
+        note(gap)
+    return loaded
+
+
+def note_gaps(runs: Sequence[Run]) -> None:
+    """Say what is torn, missing or not to be read in runs of episodes."""
     for run in runs:
         if run.torn:
             note(f"note: {run.folder} ends in {run.torn} bytes of an unfinished line, which are left out")

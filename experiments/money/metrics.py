@@ -5,7 +5,8 @@ With ``Pi_i`` the profit of negotiation i and ``Pi*_i`` the best feasible one, o
 .. math::
     regret = 1 - \sum_i \Pi_i / \sum_i \Pi^*_i, \qquad left_i = \Pi^*_i - \Pi_i,
 
-so a few big lots weigh more. Its interval and that of the standard error are percentile bootstraps over scenarios.
+so a few big lots weigh more. Its interval is that of a linearised ratio (:mod:`terms.estimates`), which stays honest
+with few scenarios; that of the standard error is a percentile bootstrap over scenarios.
 Money is summed in whole cents and shown in dollars. Trials that the provider lost are left out.
 """
 
@@ -87,22 +88,11 @@ def _best(c: MoneyColumns) -> Estimate:
 
 
 def regret_rate(profit: Floats, best: Floats, feasible: Floats, clusters: NDArray[np.intp]) -> Estimate:
-    """Return ``1 - sum(profit) / sum(best)`` over feasible entries; arrays of shape (entries,), clusters resampled."""
-    used = feasible != 0
-    n, kept = int(used.sum()), np.unique(clusters[used], return_inverse=True)[1]
-    if n == 0 or float(best[used].sum()) <= 0:
+    """Return ``1 - sum(profit) / sum(best)`` over feasible entries; arrays of shape (entries,), spread by cluster."""
+    n = int(np.count_nonzero(feasible))
+    if n == 0 or float((best * feasible).sum()) <= 0:
         return UNDEFINED._replace(n=n)
-    earned, possible = (np.bincount(kept, weights=part[used]).astype(np.float64) for part in (profit, best))
-
-    def regret(earned: Floats, possible: Floats) -> Floats:
-        rate: Floats = 1 - earned.sum(axis=-1) / possible.sum(axis=-1)
-        return rate
-
-    value = float(regret(earned, possible))
-    if len(earned) < 2:
-        return Estimate(value, None, None, n)
-    low, high = bootstrap_clusters(regret, (earned, possible), rng=np.random.default_rng(BOOTSTRAP_SEED))
-    return Estimate(value, low, high, n)
+    return estimate_ratios([Ratio((best - profit) * feasible, best * feasible)], clusters)._replace(n=n)
 
 
 # fmt: off

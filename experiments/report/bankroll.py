@@ -15,8 +15,9 @@ from experiments.report.figures import SvgSheet
 from experiments.report.page import asset, content_policy, environment, format_number
 from experiments.report.viewer import to_script_json
 from experiments.runs.files import write_atomically
+from experiments.sessions.compare import check_same_world
 from experiments.sessions.folder import GAP, SessionsRun
-from experiments.sessions.summary import summary_object
+from experiments.sessions.summary import SESSION_METRICS, summary_object
 from terms.estimates import Estimate
 
 HEADLINE = (
@@ -71,6 +72,8 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
     for agent, label in labels:
         if labels.count((agent, label)) > 1:
             raise ValueError(f"runs has agent={agent!r} on {label} twice; name each run once")
+    for label in {label for _, label in labels}:
+        check_same_world([run for run in runs if run.header.spec.label == label])
     views = sorted((_view(run, f"run-{index}") for index, run in enumerate(runs)), key=_balance, reverse=True)
     sheet = SvgSheet()
     figures = {
@@ -90,6 +93,7 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
             script=script,
             views=views,
             headline=HEADLINE,
+            session_metrics=SESSION_METRICS,
             figures=figures,
             parts=PARTS,
             worth_words=WORTH,
@@ -103,7 +107,8 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
 
 def _view(run: SessionsRun, key: str) -> SessionsView:
     summary = summary_object(run.header, run.sessions, run.memoryless)
-    metrics = {name: Estimate(**entry) for name, entry in summary["metrics"].items()}
+    fields = Estimate._fields
+    metrics = {name: Estimate(*(entry[part] for part in fields)) for name, entry in summary["metrics"].items()}
     gap, worth = read_gap(run)
     return SessionsView(key, run, metrics, summary, gap, worth)
 

@@ -71,10 +71,12 @@ class View(Protocol):
 def balance_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
     """Draw the balances of every run on one scale; returns SVG by run key."""
     cents = [cash for view in views for session in view.run.sessions for cash in session.cash_path_cents]
-    low, high = (math.floor(min([0, *cents]) / 5000) * 50, math.ceil(max([0, *cents]) / 5000) * 50)
+    cents += [0, *(view.run.header.spec.bankroll.ruin_cents for view in views)]
+    low, high = math.floor(min(cents) / 5000) * 50, math.ceil(max(cents) / 5000) * 50
 
     def plot(view: View) -> Callable[[Axes], Axes]:
-        return lambda ax: plot_balances(ax, view.run.sessions, limits=(low, high), colors=COLORS)
+        ruin = view.run.header.spec.bankroll.ruin_cents / 100
+        return lambda ax: plot_balances(ax, view.run.sessions, ruin=ruin, limits=(low, high), colors=COLORS)
 
     return {
         view.key: sheet.draw(plot(view), size=_SIZE, margins=_MARGINS, label=_balances_in_words(view)) for view in views

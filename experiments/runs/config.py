@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from functools import lru_cache
@@ -197,6 +198,28 @@ class RunHeader(Frozen):
             num_episodes=len(suite.build()),
             versions=code_versions(),
         )
+
+
+def check_same_suite(headers: Sequence[RunHeader]) -> None:
+    """Make sure that runs differ in the agent and in nothing else.
+
+    The digest pins what is drawn; the settings of the game and of the money decide what comes of it.
+
+    Raises
+    ------
+    ValueError
+        If episodes, game or economics differ, or an agent comes twice.
+    """
+    if len({header.suite_digest for header in headers}) > 1:
+        labels = ", ".join(sorted({header.suite.label for header in headers}))
+        raise ValueError(f"runs are on different suites ({labels}); agents can only be compared on the same episodes")
+    for field in ("game", "economics"):
+        if any(getattr(header.suite, field) != getattr(headers[0].suite, field) for header in headers):
+            raise ValueError(f"runs have different settings of {field}; agents can only be compared under the same")
+    agents = [header.agent for header in headers]
+    for name in agents:
+        if agents.count(name) > 1:
+            raise ValueError(f"runs has agent={name!r} twice; name each agent once")
 
 
 def code_versions() -> dict[str, str]:

@@ -111,8 +111,8 @@ def load_run(folder: str | Path) -> Run:
     order = {scenario.scenario_id: index for index, scenario in enumerate(header.suite.build())}
     by_id: dict[str, EpisodeRecord] = {}
     receipts: dict[str, list[dict[str, Any]]] = {}
-    for row in journal.rows:
-        record = from_row(row["record"])
+    for number, row in enumerate(journal.rows, 1):
+        record = _logged_record(row, f"{folder / LOG}, line {number}")
         if record.scenario_id not in order:
             raise RunError(
                 f"{folder / LOG} has {record.scenario_id!r}, which is not an episode of {header.suite.label}"
@@ -123,6 +123,15 @@ def load_run(folder: str | Path) -> Run:
             receipts[record.scenario_id] = row.get("receipts", [])
     records = sorted(by_id.values(), key=lambda record: order[record.scenario_id])
     return Run(folder, header, tuple(records), journal.torn, receipts={k: v for k, v in receipts.items() if v})
+
+
+def _logged_record(row: Any, where: str) -> EpisodeRecord:
+    if not isinstance(row, dict) or not isinstance(row.get("record"), dict):
+        raise RunError(f"{where}: there is no record of an episode")
+    try:
+        return from_row(row["record"])
+    except ValidationError as error:
+        raise RunError(f"{where}: {error}") from error
 
 
 def write_results(folder: Path, header: RunHeader, records: Sequence[EpisodeRecord]) -> dict[str, Any]:

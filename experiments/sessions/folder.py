@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord, is_ruin
 from commerce.economics import build_chain
 from experiments.runs.files import write_atomically
 from experiments.runs.folder import HEADER, SUMMARY, RunError, read_header_as
 from experiments.runs.journal import read_journal, strict_dumps
 from experiments.sessions.play import has_ended, period_seed
-from experiments.sessions.records import from_row, to_row
+from experiments.sessions.records import read_logged, to_row
 from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
 from experiments.sessions.summary import summary_object
 
@@ -59,28 +61,46 @@ def is_sessions(folder: Path) -> bool:
 
 
 def load_sessions(folder: str | Path) -> SessionsRun:
-    """Read a folder of sessions back. A torn last line is left out and counted in ``torn``; other damage raises."""
+    """Read a folder of sessions back. A torn last line is left out and counted in ``torn``.
+
+    Raises
+    ------
+    RunError
+        If the folder holds no sessions, or a line of the log is none that is written there.
+    DamagedJournalError
+        If a line no longer says what was written.
+    """
     folder = Path(folder)
     header = read_header_as(SessionsHeader, folder)
     journal = read_journal(folder / LOG)
     periods: dict[Key, list[PeriodRecord]] = {}
     receipts: dict[tuple[Arm, int, int], list[dict[str, Any]]] = {}
-    for row in journal.rows:
-        arm, period = Arm(row["arm"]), from_row(row["period"])
-        _append(periods.setdefault((arm, period.session), []), period, header.spec, folder)
-        if "receipts" in row:
-            receipts[arm, period.session, period.period] = row["receipts"]
-    found = {arm: _sessions(arm, periods, header.spec) for arm in header.spec.arms}
+    for number, row in enumerate(journal.rows, 1):
+        try:
+            arm, period, found = read_logged(row, header.spec)
+            _append(periods.setdefault((arm, period.session), []), period, header.spec)
+        except ValueError as error:
+            raise RunError(f"{folder / LOG}, line {number}: {_in_words(error)}") from error
+        if found is not None:
+            receipts[arm, period.session, period.period] = found
+    played = {arm: _sessions(arm, periods, header.spec) for arm in header.spec.arms}
     return SessionsRun(
-        folder, header, found[Arm.MEMORY], found.get(Arm.MEMORYLESS, ()), journal.torn, receipts=receipts
+        folder, header, played[Arm.MEMORY], played.get(Arm.MEMORYLESS, ()), journal.torn, receipts=receipts
     )
 
 
-def _append(periods: list[PeriodRecord], period: PeriodRecord, spec: SessionsSpec, folder: Path) -> None:
+def _in_words(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    parts = error.errors(include_url=False)
+    return "; ".join(f"{'.'.join(map(str, part['loc'])) or 'row'}: {part['msg']}" for part in parts)
+
+
+def _append(periods: list[PeriodRecord], period: PeriodRecord, spec: SessionsSpec) -> None:
     if periods and periods[-1].is_lost:
         periods.pop()  # what the provider lost gives way to what was played instead
-    if period.session >= spec.bankroll.num_sessions or period.period != len(periods) + 1 or has_ended(periods, spec):
-        raise RunError(f"{folder / LOG} has period {period.period} of session {period.session} where none belongs")
+    if period.period != len(periods) + 1 or has_ended(periods, spec):
+        raise ValueError(f"period {period.period} of session {period.session} where none belongs")
     periods.append(period)
 
 

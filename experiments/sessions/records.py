@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, field_validator
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, operating_cost_cents, settle
 from commerce.economics import UnitEconomics
+from experiments.models.receipts import Verdict
+from experiments.runs.journal import strict_dumps
+from experiments.sessions.spec import Arm, SessionsSpec
 from terms import Accept, EpisodeRecord, Offer, Reject, Scenario, Unusable, replay
+from terms.config import Frozen
 from terms.protocol import read_belief, read_decision
 from terms.types import Action, Belief, Decision, ReplyFault, Turn
+
+_PERIOD = TypeAdapter(PeriodRecord)
 
 
 class Place(NamedTuple):
@@ -56,9 +65,55 @@ def to_row(period: PeriodRecord) -> dict[str, Any]:
     return {name: getattr(period, name) for name in PeriodRecord.__slots__}
 
 
-def from_row(row: dict[str, Any]) -> PeriodRecord:
-    """Return the period a row was made from."""
-    return PeriodRecord(**{**row, "moves": tuple(row["moves"])})
+def from_row(row: Mapping[str, Any]) -> PeriodRecord:
+    """Return the period a row was made from.
+
+    Raises
+    ------
+    ValueError
+        If a field is missing, unknown or of the wrong type.
+    """
+    unknown = sorted(set(row) - set(PeriodRecord.__slots__))
+    if unknown:
+        raise ValueError(f"period has unknown fields {', '.join(unknown)}")
+    return _PERIOD.validate_json(strict_dumps(row), strict=True)  # from JSON a list may be a tuple, and 5 is no "5"
+
+
+class LoggedRow(Frozen):
+    """A row of the log: the arm, the period as :func:`to_row` has it, and the receipts of a model's replies."""
+
+    arm: Arm
+    period: dict[str, Any]
+    receipts: list[dict[str, Any]] | None = None
+
+    @field_validator("receipts")
+    @classmethod
+    def _readable(cls, receipts: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+        for turn in receipts or ():
+            attempts = turn.get("attempts")
+            if set(turn) != {"round", "verdict", "attempts"} or not isinstance(attempts, list) or not attempts:
+                raise ValueError(f"a receipt has {', '.join(sorted(turn))}, needed are round, verdict and attempts")
+            for part in (turn, *attempts):
+                if not isinstance(part, dict) or part.get("verdict") not in list(Verdict):
+                    raise ValueError(f"a receipt has no verdict out of {', '.join(Verdict)}")
+        return receipts
+
+
+def read_logged(row: Any, spec: SessionsSpec) -> tuple[Arm, PeriodRecord, list[dict[str, Any]] | None]:
+    """Return what a row of the log holds, which must belong to ``spec``.
+
+    Raises
+    ------
+    ValueError
+        If the row is not one that is written, or its arm or session is not played under ``spec``.
+    """
+    logged = LoggedRow.model_validate(row)
+    period, count = from_row(logged.period), spec.bankroll.num_sessions
+    if logged.arm not in spec.arms:
+        raise ValueError(f"arm={logged.arm.value!r} is not played; allowed are {', '.join(spec.arms)}")
+    if not 0 <= period.session < count:
+        raise ValueError(f"session={period.session} is not played; allowed are 0 to {count - 1}")
+    return logged.arm, period, logged.receipts
 
 
 def episode_of(scenario: Scenario, period: PeriodRecord, agent: str = "replay") -> EpisodeRecord:

@@ -5,32 +5,67 @@ was ruined with), mean period profit ``(C_T - C_0) / T``, largest drawdown ``max
 ruin is censored at T, so what is reported is the mean number of periods survived, ``E[min(T_ruin, T)]`` (the area under
 the survival curve, which censoring at T leaves exact), and the median where at least half of the sessions are ruined.
 The lower tail is the mean terminal balance of the worst quarter of the sessions, rounded up. Sessions that the provider
-lost are left out and counted. Money is shown in dollars.
+lost are left out and counted; the survival rate alone, which is the last point of the Kaplan-Meier curve, follows them
+until they were lost. Money is shown in dollars.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from commerce.bankroll import PeriodRecord, SessionRecord
+from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
 from experiments.money.metrics import BOOTSTRAP_SEED, regret_rate
 from experiments.sessions.spec import SessionsHeader
+from experiments.sessions.survival import survival_curve
 from experiments.stats import bootstrap_clusters
 from experiments.validity import too_many_unusable
 from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
 
-TAIL_SHARE = 0.25
+TAIL_SHARE, MIN_TAIL_SESSIONS = 0.25, 80
+"""With fewer sessions the lower tail has no interval: a bootstrap of 40 holds the true value 0.90 of the time."""
+
+
+class SessionMetric(NamedTuple):
+    """A reported number: what it is, which way is better, its unit and what it is taken over."""
+
+    name: str
+    definition: str
+    better: str
+    unit: str
+    denominator: str
+
+
+# fmt: off
+SESSION_METRICS: tuple[SessionMetric, ...] = (
+    SessionMetric("terminal_balance", "cash at the end, or at ruin", "higher", "dollars", "sessions"),
+    SessionMetric("mean_period_profit", "terminal less initial cash over the horizon", "higher", "dollars", "sessions"),
+    SessionMetric("periods_survived", "periods up to ruin or the horizon; no interval if all are alike", "higher",
+                  "periods", "sessions"),
+    SessionMetric("max_drawdown", "largest fall of cash from an earlier high", "lower", "dollars", "sessions"),
+    SessionMetric("survival_rate", "not ruined by the horizon, by Kaplan and Meier", "higher", "share", "sessions"),
+    SessionMetric("median_time_to_ruin", "period by which half are ruined", "higher", "periods", "sessions"),
+    SessionMetric("lower_tail_mean", f"terminal balance of the worst quarter; interval from {MIN_TAIL_SESSIONS} "
+                  "sessions on", "higher", "dollars", "sessions"),
+    SessionMetric("se_plus", "surplus share, no deal counts 0", "higher", "share", "feasible periods"),
+    SessionMetric("regret_rate", "1 - sum of profits / sum of best feasible profits", "lower", "share",
+                  "feasible periods"),
+    SessionMetric("deal_profit", "profit of a deal", "higher", "dollars", "deals"),
+    SessionMetric("agreement_rate", "deal closed where one is possible", "higher", "share", "feasible periods"),
+    SessionMetric("walkaway_correctness", "no deal closed where none is possible", "higher", "share",
+                  "infeasible periods"),
+    SessionMetric("rounds", "rounds of a negotiation", "neither", "rounds", "periods"),
+    SessionMetric("memory_premium", "terminal balance with memory less that without", "higher", "dollars",
+                  "sessions of both arms"),
+    SessionMetric("memoryless_terminal_balance", "terminal balance without memory", "higher", "dollars",
+                  "sessions without memory"),
+)
+# fmt: on
 #: Metrics of a session as a whole, on which agents are paired; each with the direction that is better.
-PAIRED = {
-    "terminal_balance": "higher",
-    "mean_period_profit": "higher",
-    "periods_survived": "higher",
-    "max_drawdown": "lower",
-}
+PAIRED = {metric.name: metric.better for metric in SESSION_METRICS[:4]}
 
 
 def session_values(session: SessionRecord) -> dict[str, float]:
@@ -51,9 +86,8 @@ def summarize_sessions(sessions: Sequence[SessionRecord]) -> dict[str, Estimate]
     ruined = [session.time_to_ruin for session in scored if session.time_to_ruin is not None]
     return {
         **found,
-        # Bootstrapped, because an interval beyond the horizon would be nonsense.
-        "periods_survived": _resampled(lambda each: each.mean(axis=-1), [v["periods_survived"] for v in values]),
-        "survival_rate": _share([session.time_to_ruin is None for session in scored]),
+        "periods_survived": _periods_survived(scored),
+        "survival_rate": _survival(sessions),
         "median_time_to_ruin": _median_time(ruined, len(scored)),
         "lower_tail_mean": _lower_tail([value["terminal_balance"] for value in values]),
         **_period_metrics([period for session in scored for period in session.periods]),
@@ -87,8 +121,11 @@ def summary_object(
         "suite": header.spec.label,
         "digest": header.digest,
         "versions": header.versions,
-        "invalidity": _invalidity([period for session in sessions for period in session.periods]),
-        "metrics": {name: estimate._asdict() for name, estimate in metrics.items()},
+        "invalidity": sessions_invalidity(sessions),
+        "metrics": {
+            each.name: {**metrics[each.name]._asdict(), "sessions": _num_sessions(each, metrics[each.name], sessions)}
+            for each in SESSION_METRICS
+        },
         "sessions": {end: ends.count(end) for end in ("finished", "ruined", "lost", "open")},
         "memoryless_lost": sum(session.end == "lost" for session in memoryless),
         "periods": {
@@ -99,7 +136,25 @@ def summary_object(
     }
 
 
-def _invalidity(periods: Sequence[PeriodRecord]) -> str | None:
+def _num_sessions(metric: SessionMetric, found: Estimate, sessions: Sequence[SessionRecord]) -> int:
+    """Return how many independent sessions are behind ``n``."""
+    if metric.denominator not in _COUNTED:
+        return found.n
+    counted = _COUNTED[metric.denominator]
+    return sum(session.is_scored and any(map(counted, session.periods)) for session in sessions)
+
+
+_COUNTED: dict[str, Callable[[PeriodRecord], bool]] = {
+    "periods": lambda period: True,
+    "feasible periods": lambda period: period.is_feasible,
+    "infeasible periods": lambda period: not period.is_feasible,
+    "deals": lambda period: period.price is not None,
+}
+
+
+def sessions_invalidity(sessions: Sequence[SessionRecord]) -> str | None:
+    """Return why the scores of ``sessions`` must not be read, if they must not."""
+    periods = [period for session in sessions for period in session.periods]
     if not any(not period.is_lost for period in periods):
         return "nothing was scored"
     return too_many_unusable(sum(period.fault is not None for period in periods) / len(periods))
@@ -112,8 +167,20 @@ def _mean(values: Sequence[float]) -> Estimate:
     )
 
 
-def _share(hits: Sequence[bool]) -> Estimate:
-    return estimate_share(np.array(hits, dtype=float), np.ones(len(hits)), np.arange(len(hits)))
+def _periods_survived(scored: Sequence[SessionRecord]) -> Estimate:
+    """Return the mean with Student's interval, cut to what is possible; unknown where every session is alike."""
+    lengths = [float(len(session.periods)) for session in scored]
+    found = _mean(lengths)
+    if found.low is None or found.high is None or len(set(lengths)) == 1:
+        return found._replace(low=None, high=None)
+    return found._replace(low=max(1.0, found.low), high=min(float(scored[0].horizon), found.high))
+
+
+def _survival(sessions: Sequence[SessionRecord]) -> Estimate:
+    """Return the Kaplan-Meier curve at the horizon; undefined where no session was seen to get there or be ruined."""
+    ended = [session for session in sessions if session.end is not SessionEnd.OPEN]
+    curve, n = survival_curve(ended), sum(session.is_scored for session in ended)
+    return curve[-1]._replace(n=n) if n and len(curve) > ended[0].horizon else UNDEFINED._replace(n=n)
 
 
 def _median_time(ruined: Sequence[int], num_sessions: int) -> Estimate:
@@ -131,24 +198,19 @@ def _median_time(ruined: Sequence[int], num_sessions: int) -> Estimate:
 
 
 def _lower_tail(balances: Sequence[float]) -> Estimate:
-    num_worst = math.ceil(TAIL_SHARE * len(balances))
+    n, column = len(balances), np.array(balances, dtype=np.float64)
+    num_worst = math.ceil(TAIL_SHARE * n)
 
     def tail(values: Floats) -> Floats:
         worst: Floats = np.sort(values, axis=-1)[..., :num_worst].mean(axis=-1)
         return worst
 
-    return _resampled(tail, balances)
-
-
-def _resampled(statistic: Callable[[Floats], Floats], values: Sequence[float]) -> Estimate:
-    """Return a statistic of the sessions with its percentile bootstrap interval, sessions resampled."""
-    n, column = len(values), np.array(values, dtype=np.float64)
     if n == 0:
         return UNDEFINED
     low, high = (None, None)
-    if n > 1:
-        low, high = bootstrap_clusters(statistic, (column,), rng=np.random.default_rng(BOOTSTRAP_SEED))
-    return Estimate(float(statistic(column)), low, high, n)
+    if n >= MIN_TAIL_SESSIONS:
+        low, high = bootstrap_clusters(tail, (column,), rng=np.random.default_rng(BOOTSTRAP_SEED))
+    return Estimate(float(tail(column)), low, high, n)
 
 
 def _period_metrics(periods: Sequence[PeriodRecord]) -> dict[str, Estimate]:

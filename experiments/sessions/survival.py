@@ -6,9 +6,9 @@ With ``d_t`` sessions ruined in period t of ``n_t`` still observed, and Greenwoo
     S(t) = \prod_{s \le t} (1 - d_s / n_s), \qquad V(t) = S(t)^2 \sum_{s \le t} \frac{d_s}{n_s (n_s - d_s)}.
 
 The interval is Wilson's with the effective sample size ``S (1 - S) / V`` (Dorey and Korn 1987, Statistics in Medicine
-6, 679-687), the number at risk where ``S`` is 0 or 1; unlike Greenwood's own it never leaves [0, 1] and is defined
-before the first ruin. A session that the provider lost is censored there; one that lasts to the horizon is censored at
-it.
+6, 679-687), and where ``S`` is 0 or 1 the number at risk or ruined before; unlike Greenwood's own it never leaves
+[0, 1] and is defined before the first ruin. A session that the provider lost is censored there; one that lasts to the
+horizon is censored at it.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ def survival_curve(sessions: Sequence[SessionRecord]) -> tuple[Estimate, ...]:
     horizon = max((session.horizon for session in sessions), default=0)
     lengths = np.array([_observed(session) for session in sessions])
     ruined = np.array([session.end is SessionEnd.RUINED for session in sessions])
-    curve, share, spread = [_point(1.0, 0.0, len(sessions))] if sessions else [], 1.0, 0.0
+    curve, share, spread, dead = [_point(1.0, 0.0, len(sessions))] if sessions else [], 1.0, 0.0, 0
     for period in range(1, horizon + 1):
         at_risk = int((lengths >= period).sum())
         if at_risk == 0:
             # Everybody was ruined, and stays so; or everybody was lost, and nothing more is known.
-            curve += [_point(0.0, 0.0, curve[-1].n)] * (horizon - period + 1) if share == 0 else []
+            curve += [curve[-1]] * (horizon - period + 1) if share == 0 else []
             break
         deaths = int((ruined & (lengths == period)).sum())
         share *= 1 - deaths / at_risk
         spread += deaths / (at_risk * (at_risk - deaths)) if deaths < at_risk else 0.0
-        curve.append(_point(share, share**2 * spread, at_risk))
+        curve.append(_point(share, share**2 * spread, at_risk, dead))
+        dead += deaths
     return tuple(curve)
 
 
@@ -48,8 +49,8 @@ def _observed(session: SessionRecord) -> int:
     return sum(not period.is_lost for period in session.periods)
 
 
-def _point(share: float, variance: float, at_risk: int) -> Estimate:
-    effective = share * (1 - share) / variance if variance > 0 else float(at_risk)
+def _point(share: float, variance: float, at_risk: int, dead: int = 0) -> Estimate:
+    effective = share * (1 - share) / variance if variance > 0 else float(at_risk + dead)
     low, high = wilson(share, effective)
     return Estimate(share, low, high, at_risk)
 

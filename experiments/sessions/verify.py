@@ -21,7 +21,7 @@ def verify_sessions(folder: str | Path) -> list[str]:
     folder = Path(folder)
     try:
         run = load_sessions(folder)
-    except (DamagedJournalError, RunError, KeyError, TypeError, ValueError) as error:
+    except (DamagedJournalError, RunError) as error:
         return [str(error)]
     spec, findings = run.header.spec, []
     if spec.digest() != run.header.digest:
@@ -43,7 +43,7 @@ def _session_findings(sessions: Sequence[SessionRecord], spec: SessionsSpec) -> 
         for period, scenario, supplier in met:
             try:
                 record = episode_of(scenario, period)
-            except (ValueError, KeyError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 yield f"{period.scenario_id}: the logged moves cannot be replayed: {error}"
                 return
             place = Place(session.session, period.period, supplier.number)

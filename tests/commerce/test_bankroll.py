@@ -100,7 +100,13 @@ def test_a_session_cannot_begin_ruined():
         BankrollConfig(initial_cents=-1)
 
 
-@pytest.mark.parametrize("change", [{"horizon": 0}, {"num_sessions": 0}, {"period_cost_cents": -1}, {"pool": 3}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"horizon": 0}, {"num_sessions": 0}, {"period_cost_cents": -1}, {"pool": 3}, {"initial_cents": 10**12 + 1},
+        {"ruin_cents": -(10**12) - 1}, {"period_cost_cents": 10**13}, {"round_cost_cents": 10**300},
+    ],
+)  # fmt: skip
 def test_wrong_settings_are_refused(change):
     with pytest.raises(ValidationError, match=next(iter(change))):
         BankrollConfig(**change)

@@ -14,6 +14,7 @@ from experiments.stats import (
     compare,
     holm,
     needed_n,
+    paired_interval,
     paired_p,
     scenario_means,
     separation_table,
@@ -103,6 +104,21 @@ class TestBootstrap:
         assert first == bootstrap_interval(d, rng=np.random.default_rng(5))
 
 
+class TestPairedInterval:
+    @pytest.mark.parametrize("n", [4, 8])
+    def test_it_covers_and_excludes_zero_where_p_is_small(self, rng, n):
+        """2000 batches, standard error 0.005; the percentile interval of 4 holds the mean 0.80 of the time."""
+        batches = rng.normal(0.0, 1.0, (2000, n))
+        found = [paired_interval(d, rng=rng) for d in batches]
+        assert np.mean([low <= 0 <= high for low, high in found]) == pytest.approx(0.95, abs=0.016)
+        assert all((paired_p(d) < 0.05) == (low > 0 or high < 0) for d, (low, high) in zip(batches, found, strict=True))
+
+    def test_many_blocks_are_resampled(self, rng):
+        d = rng.normal(size=50)
+        assert paired_interval(d, rng=np.random.default_rng(5)) == bootstrap_interval(d, rng=np.random.default_rng(5))
+        assert paired_interval(d[:1], rng=rng) == (None, None)
+
+
 class TestNeeded:
     def test_by_hand(self):
         """Spread 1 and difference 0.5: (2.8016 / 0.5)^2 + 1.92 = 33.3, so 34."""
@@ -131,7 +147,8 @@ class TestCompare:
         assert difference.estimate == 3.0
         assert difference.p == pytest.approx(0.0691, abs=5e-5)
         assert difference.p_holm == difference.p
-        assert 1.0 <= difference.low < 3.0 < difference.high <= 6.0
+        half = 3.182446 * math.sqrt(14 / 12)  # the t of p: above 5 %, so the interval holds 0
+        assert (difference.low, difference.high) == pytest.approx((3 - half, 3 + half), abs=1e-5)
         assert difference.needed == math.ceil((2.801585 / 3) ** 2 * 14 / 3 + 1.920729)
         assert comparison.groups == (("a", "b"),)
 

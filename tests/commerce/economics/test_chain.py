@@ -149,6 +149,7 @@ def test_openers_and_families_are_mixed():
     [
         ({"regime_weights": (0.5, 0.5, 0.5)}, "sum to 1"),
         ({"families": ()}, "families is empty"),
+        ({"families": ("candid", "taciturn", "candid")}, "families=candid, taciturn, candid has one twice"),
         ({"game": GameConfig(prior=PriorConfig(gap_share=Uniform(low=0.1, high=0.1)))}, "game.prior.gap_share"),
     ],
 )

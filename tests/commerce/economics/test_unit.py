@@ -167,6 +167,15 @@ def test_the_published_outside_option():
         ({"cogs_share": {"low": 0.5, "high": 1.5}}, "cogs_share"),
         ({"margin": 1}, "unknown key 'margin'"),
         ({"overhead_cents": -1}, "overhead_cents"),
+        ({"overhead_cents": 10**12 + 1}, "overhead_cents"),
+        ({"infeasible_outside_cents": -(10**12) - 1}, "infeasible_outside_cents"),
+        ({"feasible_outside_cents": 10**13}, "feasible_outside_cents"),
+        ({"lot_high": 10**6 + 1}, "lot_high"),
+        ({"margin_share": 1e308}, "margin_share"),
+        (
+            {"fulfilment_share": {"low": 0.0, "high": 1e300}},
+            r"fulfilment_share \[0.0, 1e\+300\] must lie between 0 and 100",
+        ),
     ],
 )
 def test_wrong_settings_are_named(change, says):

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from matplotlib.figure import Figure
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import EconomicsConfig
@@ -16,9 +17,11 @@ from experiments.reporting import report_run
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import load_run
 from experiments.runs.runner import run_suite
+from experiments.session_plots import plot_balances
 from experiments.sessions.folder import GAP, load_sessions
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec
+from experiments.sessions.summary import SESSION_METRICS
 from oracle.bankroll.gap import STEPS
 from terms.agents import build_scripted
 from tests.experiments.folders import run_cli
@@ -113,6 +116,26 @@ def test_without_a_gap_its_section_is_left_out(played):
     others = [run for run in played if run.header.agent != "recall"]
     page = Page(build_sessions_report(others, title="x"))
     assert "gap" not in {section["id"] for section in page.of("section")}
+
+
+def test_the_ruin_line_is_where_a_session_ends(played):
+    for ruin in (0.0, 25.0):
+        ax = plot_balances(Figure().add_subplot(), played[0].sessions, ruin=ruin)
+        assert [list(line.get_ydata()) for line in ax.lines if list(line.get_xdata()) == [0, 1]] == [[ruin, ruin]]
+
+
+def test_runs_of_one_name_under_other_rules_are_refused(played, tmp_path):
+    poorer = POOR.model_copy(update={"bankroll": POOR.bankroll.model_copy(update={"initial_cents": 1000})})
+    other = run_sessions(build_scripted("patient"), poorer, tmp_path)
+    with pytest.raises(ValueError, match="different chains or rules"):
+        build_sessions_report([played[0], other], title="x")
+
+
+def test_every_number_says_what_it_is_taken_over(page):
+    for metric in SESSION_METRICS:
+        assert metric.definition in page.words
+    assert {metric.denominator for metric in SESSION_METRICS} >= {"feasible periods", "sessions"}
+    assert "infeasible periods" in page.words
 
 
 def test_bad_input_is_refused(played, tmp_path):

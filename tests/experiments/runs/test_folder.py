@@ -17,6 +17,7 @@ from experiments.runs.folder import (
 from experiments.runs.journal import JournalWriter, encode_line, strict_loads
 from experiments.runs.records import to_row
 from experiments.runs.runner import run_suite
+from experiments.runs.verify import verify_run
 from terms import play
 from terms.agents import build_scripted
 from tests.experiments.agents import AlwaysDown
@@ -79,6 +80,24 @@ def test_a_trial_lost_to_the_provider_gives_way_to_one_that_was_played(tmp_path,
     records = {"lost": play(scenario, AlwaysDown()), "played": play(scenario, PATIENT)}
     log(tmp_path, *(records[name] for name in order))
     assert load_run(tmp_path).records == (records["played"],)
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({}, "there is no record"),
+        ({"record": 5}, "there is no record"),
+        ([1], "there is no record"),
+        ({"record": {}}, "Field required"),
+    ],
+)
+def test_a_row_that_is_no_episode_is_named_by_its_line(tmp_path, row, says):
+    run_suite(PATIENT, TINY, tmp_path)
+    with (tmp_path / LOG).open("ab") as journal:
+        journal.write(encode_line(row))
+    (finding,) = verify_run(tmp_path)
+    assert f"{LOG}, line 13: " in finding
+    assert says in finding
 
 
 def test_the_results_on_disk_are_those_of_the_records(tmp_path):

@@ -89,6 +89,7 @@ class TestCommerce:
         assert all('"profit_of_a_deal": "lot_size * (' in messages[-1]["content"] for messages in sent)
         assert all("# Money" in messages[0]["content"] for messages in sent)
         assert not any("bankroll" in messages[0]["content"] for messages in sent)
+        assert not any("is worth nothing" in messages[0]["content"] for messages in sent), "some talks pay 2.38 without"
         assert terms("verify", "run")[0] == 0
 
 
@@ -102,7 +103,7 @@ class TestBankroll:
             "max_drawdown", "lower_tail_mean", "memory_premium", "memoryless_terminal_balance", "se_plus",
             "regret_rate", "deal_profit", "agreement_rate", "walkaway_correctness", "rounds",
         }  # fmt: skip
-        assert all(set(entry) == {"estimate", "low", "high", "n"} for entry in found["metrics"].values())
+        assert all(set(entry) == {"estimate", "low", "high", "n", "sessions"} for entry in found["metrics"].values())
         assert found["sessions"] == {"finished": 2, "ruined": 0, "lost": 0, "open": 0}
 
     def test_the_command_of_the_brief(self, terms):
@@ -137,6 +138,11 @@ class TestBankroll:
             (("--agent", "patient", "--sessions", 0), "--sessions"),
             (("--agent", "patient", "--initial-cash", "1.005"), "initial_cash='1.005'; whole cents"),
             (("--agent", "patient", "--initial-cash", "-5"), "initial_cash='-5'; it must be at least 0"),
+            (
+                ("--agent", "patient", "--initial-cash", "1e300"),
+                "initial_cash='1e300'; it must be at least 0, at most 1",
+            ),
+            (("--agent", "patient", "--initial-cash", "1e999999999"), "initial_cash='1e999999999'"),
             (("--agent", "patient", "--initial-cash", "much"), "initial_cash='much' is not an amount"),
             (("--agent", "openai:bot", "--base-url", "http://127.0.0.1:1/v1", "--workers", 2), "--concurrency"),
         ],
@@ -250,10 +256,61 @@ class TestOrder:
 
     def test_other_scenarios_and_doubles_are_refused(self, terms, folders):
         terms("commerce", "--agent", "patient", "--n-per-cell", 1, "--seed", 8, "--out", "other")
-        assert "is on other commerce scenarios" in terms("order", *folders, "other")[2]
+        assert "runs are on different suites" in terms("order", *folders, "other")[2]
         assert "agent='patient' twice in bankroll" in terms("order", *folders, "b-patient")[2]
         terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
         assert "was played without money" in terms("order", "plain")[2]
+
+    def test_ties_are_not_told_as_facts(self, terms, folders):
+        found = json.loads(terms("order", *folders, "--json")[1])
+        significant = {
+            column: {frozenset((d["first"], d["second"])) for d in rows if d["p_holm"] < 0.05}
+            for column, rows in found["paired"].items()
+        }
+        assert {len(rows) for rows in found["paired"].values()} == {3}
+        for line in found["differences"]:
+            upper, lower = line.split(" is ahead of ")[0], line.split(" is ahead of ")[1].split(" by ")[0]
+            for column in (name for name in found["columns"] if name in line.partition(" (may be chance")[0]):
+                doubted = column in line.partition(" (may be chance")[2]
+                assert doubted == (frozenset((upper, lower)) not in significant[column]), line
+
+    def test_other_rules_are_refused(self, terms):
+        terms("bankroll", "--agent", "patient", *SHORT, "--out", "a")
+        terms("bankroll", "--agent", "conceder", *SHORT, "--initial-cash", 50, "--out", "b")
+        code, out, err = terms("order", "a", "b")
+        assert (code, out, "runs are on different chains or rules" in err) == (2, "", True)
+
+
+class TestUnfinished:
+    @pytest.fixture
+    def halves(self, terms):
+        """Two runs of agents that are often ruined, one of them killed early: ruins alone have a result."""
+        for agent in ("fixed-0.01", "patient"):
+            terms("bankroll", "--agent", agent, "--sessions", 4, "--periods", 20, "--out", agent)
+        log = load_sessions("fixed-0.01").folder / "periods.jsonl"
+        log.write_bytes(log.read_bytes()[:-9])
+
+    def test_they_are_not_ranked(self, terms, halves):
+        for command in ("order", "compare"):
+            code, out, err = terms(command, "fixed-0.01", "patient")
+            assert (code, out) == (2, "")
+            assert "fixed-0.01 has 1 of 4 sessions unfinished; resume it by giving its command again" in err
+
+    def test_a_report_says_what_is_missing(self, terms, halves):
+        code, _, err = terms("report", "fixed-0.01", "patient", "--out", "r.html")
+        assert code == 0
+        assert "note: fixed-0.01 ends in" in err
+        assert "note: fixed-0.01 has 1 of 4 sessions unfinished and not scored" in err
+
+    def test_what_the_provider_lost_and_what_is_invalid_is_said(self, terms, server):
+        model = ("--agent", "openai:bot/fault:server_error_503", "--base-url", server.url)
+        terms("bankroll", *model, *SHORT, "--out", "down")
+        terms("bankroll", "--agent", "patient", *SHORT, "--out", "patient")
+        for command in ("order", "compare"):
+            code, _, err = terms(command, "down", "patient")
+            assert code == 0, err
+            assert "INVALID: down: nothing was scored" in err
+            assert "note: down has 2 of 2 sessions lost to the provider and excluded" in err
 
 
 class TestCompare:
@@ -277,10 +334,36 @@ class TestCompare:
         for other in ("b", "c"):
             assert "runs are on different chains" in terms("compare", "a", other)[2]
         assert "agent='patient' twice" in terms("compare", "a", "a")[2]
+        assert "runs has 1 agent; a comparison needs at least 2" in terms("compare", "a")[2]
         assert (
             "metric='se_plus', allowed for sessions are terminal_balance"
             in terms("compare", "a", "b", "--metric", "se_plus")[2]
         )
+
+    def test_other_games_are_refused_though_the_draws_are_the_same(self, terms, tmp_path):
+        (tmp_path / "game.json").write_text('{"chain": {"game": {"acceptance": {"alpha": 1.0}}}}')
+        (tmp_path / "plain.json").write_text('{"acceptance": {"alpha": 1.0}}')
+        (tmp_path / "thin.json").write_text('{"game": {"acceptance": {"alpha": 1.0}}}')
+        runs = {
+            "bankroll": (SHORT, "game.json", "different chains or rules"),
+            "diagnose": (TWO, "plain.json", "different settings of game"),
+            "commerce": (TWO, "thin.json", "different settings of game"),
+        }
+        for command, (size, changed, says) in runs.items():
+            terms(command, "--agent", "patient", *size, "--out", f"{command}-a")
+            assert terms(command, "--agent", "conceder", *size, "--config", changed, "--out", f"{command}-b")[0] == 0
+            code, out, err = terms("compare", f"{command}-a", f"{command}-b")
+            assert (code, out, says in err) == (2, "", True), err
+            code, _, err = terms("report", f"{command}-a", f"{command}-b", "--out", "r.html")
+            assert (code, says in err) == (2, True), err
+
+    def test_options_that_sessions_have_no_use_for_are_refused(self, terms):
+        for agent in ("patient", "conceder"):
+            terms("bankroll", "--agent", agent, *SHORT, "--out", agent)
+        code, _, err = terms("compare", "patient", "conceder", "--separation")
+        assert (code, "leave it out for sessions" in err) == (2, True)
+        code, _, err = terms("report", "patient", "--beliefs")
+        assert (code, "--title and --out are its options" in err) == (2, True)
 
     def test_profits_of_commerce_runs(self, terms):
         for agent in ("patient", "fixed-0.01"):
@@ -302,6 +385,38 @@ class TestConfig:
         assert run.header.spec.bankroll.horizon == 4, "what the file leaves out is as the options say"
         assert {period.cost_cents for session in run.sessions for period in session.periods} == {0}
         assert terms("verify", "run")[0] == 0
+
+    @pytest.mark.parametrize(
+        ("option", "settings", "says"),
+        [
+            (("--periods", 4), {"bankroll": {"horizon": 6}}, "--periods and --config disagree: bankroll.horizon is 4"),
+            (("--sessions", 4), {"bankroll": {"num_sessions": 6}}, "--sessions and --config disagree"),
+            (("--seed", 0), {"chain": {"seed": 6}}, "--seed and --config disagree"),
+            (("--initial-cash", 100), {"bankroll": {"initial_cents": 5}}, "--initial-cash and --config disagree"),
+            (("--memory-premium",), {"with_memoryless": False}, "--memory-premium and --config disagree"),
+        ],
+    )
+    def test_an_option_that_the_file_contradicts_is_refused(self, terms, tmp_path, option, settings, says):
+        (tmp_path / "other.json").write_text(json.dumps(settings))
+        code, out, err = terms("bankroll", "--agent", "patient", *option, "--config", "other.json", "--out", "run")
+        assert (code, out, says in err) == (2, "", True), err
+        assert not (tmp_path / "run").exists()
+
+    @pytest.mark.parametrize("command", ["bankroll", "commerce", "diagnose"])
+    def test_a_file_that_is_not_there_and_a_folder_that_is_a_file_are_named(self, terms, tmp_path, command):
+        (tmp_path / "file").write_text("")
+        err = terms(command, "--agent", "patient", "--config", "nowhere.json")[2]
+        assert "config='nowhere.json' cannot be read" in err
+        for name in ("file", "file/below"):
+            code, _, err = terms(command, "--agent", "patient", "--out", name)
+            assert (code, f"--out='{name}': " in err, "is a file, needed is a folder" in err) == (2, True, True), err
+
+    @pytest.mark.parametrize(("command", "size"), [("bankroll", SHORT), ("commerce", TWO)])
+    def test_a_run_is_resumed_unless_told_otherwise(self, terms, command, size):
+        assert terms(command, "--agent", "patient", *size, "--out", "run", "--no-resume")[0] == 0
+        code, _, err = terms(command, "--agent", "patient", *size, "--out", "run", "--no-resume")
+        assert (code, "--no-resume, but run holds a run already" in err) == (2, True)
+        assert terms(command, "--agent", "patient", *size, "--out", "run")[0] == 0
 
     def test_margins_of_single_negotiations_can_be_changed(self, terms, tmp_path):
         (tmp_path / "thin.json").write_text('{"economics": {"margin_share": 0.0}, "game": {"horizon": 6}}')

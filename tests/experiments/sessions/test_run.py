@@ -303,6 +303,56 @@ class TestVerify:
         (folder / name).unlink()
         assert verify_sessions(folder) == [f"{name} is missing; run the same command again"]
 
+    @pytest.mark.parametrize(
+        ("forge", "says"),
+        [
+            (lambda row: row | {"arm": "foo"}, "arm: Input should be 'memory' or 'memoryless'"),
+            (lambda row: {"arm": "memory"}, "period: Field required"),
+            (lambda row: row | {"period": 5}, "period: Input should be a valid dictionary"),
+            (lambda row: row | {"more": 5}, "unknown key 'more'"),
+            (
+                lambda row: row | {"period": row["period"] | {"session": -1}},
+                "session=-1 is not played; allowed are 0 to",
+            ),
+            (
+                lambda row: row | {"period": row["period"] | {"session": 3}},
+                "session=3 is not played; allowed are 0 to 2",
+            ),
+            (
+                lambda row: row | {"period": row["period"] | {"session": "x"}},
+                "session: Input should be a valid integer",
+            ),
+            (lambda row: row | {"period": row["period"] | {"moves": 5}}, "moves: Input should be a valid array"),
+            (lambda row: row | {"period": row["period"] | {"bogus": 5}}, "unknown fields bogus"),
+            (lambda row: row | {"period": {"session": 0}}, "period: Field required"),
+            (lambda row: row | {"receipts": [{"bogus": 1}]}, "a receipt has bogus, needed are round, verdict"),
+            (lambda row: row | {"receipts": 1}, "receipts: Input should be a valid list"),
+            (lambda row: [1, 2], "row: Input should be"),
+        ],
+    )
+    def test_a_row_that_nobody_writes_is_named_by_its_line(self, folder, forge, says):
+        lines = (folder / LOG).read_bytes().splitlines(keepends=True)
+        lines[4] = encode_line(forge(json.loads(lines[4])["data"]))
+        (folder / LOG).write_bytes(b"".join(lines))
+        (finding,) = verify_sessions(folder)
+        assert f"{LOG}, line 5: " in finding
+        assert says in finding
+
+    def test_a_row_of_an_arm_that_was_not_asked_for(self, tmp_path):
+        run_sessions(PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
+        row = json.loads((tmp_path / LOG).read_bytes().splitlines()[0])["data"]
+        with (tmp_path / LOG).open("ab") as log:
+            log.write(encode_line(row | {"arm": "memoryless"}))
+        assert "line 3: arm='memoryless' is not played; allowed are memory" in verify_sessions(tmp_path)[0]
+
+    @pytest.mark.parametrize("moves", [[{}], [{"decision": "Offer"}], [{"decision": "Offer", "price": "x"}]])
+    def test_moves_that_are_none_are_findings(self, folder, moves):
+        lines = (folder / LOG).read_bytes().splitlines(keepends=True)
+        row = json.loads(lines[0])["data"]
+        lines[0] = encode_line(row | {"period": row["period"] | {"moves": moves}})
+        (folder / LOG).write_bytes(b"".join(lines))
+        assert "the logged moves" in verify_sessions(folder)[0]
+
     def test_a_period_where_none_belongs(self, folder):
         lines = (folder / LOG).read_bytes().splitlines(keepends=True)
         (folder / LOG).write_bytes(b"".join([*lines, lines[0]]))

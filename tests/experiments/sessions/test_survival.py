@@ -84,6 +84,11 @@ def test_without_a_ruin_the_band_is_that_of_the_number_of_sessions():
     assert survival_curve([]) == ()
 
 
+def test_all_ruined_has_the_interval_of_all_not_of_the_last():
+    curve = survival_curve([session(SessionEnd.RUINED, length) for length in (1, 2, 3, 4)])
+    assert curve[-1][:3] == (0.0, 0.0, pytest.approx(wilson(0.0, 4)[1]))
+
+
 def test_a_curve_ends_where_nothing_more_was_seen():
     assert len(survival_curve([session(SessionEnd.LOST, 2)])) == 3
     assert [value.estimate for value in survival_curve([session(SessionEnd.RUINED, 2)])] == [1, 1, 0, 0, 0, 0, 0]
