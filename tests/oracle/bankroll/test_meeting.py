@@ -9,7 +9,8 @@ from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, Perspective, build_chain, unit_economics
 from oracle.bankroll.meeting import NO_CAUTION, Caution, Table, stop
 from oracle.bankroll.memory import Memory, end_meeting, own_density, start_meeting
-from oracle.posterior import seat_of
+from oracle.bankroll.reference import SupplierReference
+from oracle.posterior import seat_of, summary
 from terms.game import Game
 
 PERSISTENT = BankrollConfig(supplier_mode=SupplierMode.PERSISTENT, horizon=4)
@@ -140,3 +141,25 @@ def _record(table, scenario):
         return _decide(tracker, planner, margin)[1]
 
     return play(scenario, act)
+
+
+def test_the_reference_shows_what_is_remembered(table, sessions):
+    """The posterior shown at the start of a meeting is narrower once the supplier was met, and holds the truth."""
+    widths = []
+    for scenarios in sessions[:6]:
+        memory = table.play(scenarios[0], money(scenarios[0]), None).memory
+        scenario = scenarios[1]
+        shown = []
+        for known in (None, memory):
+            reference = SupplierReference(table=table, memory=known)
+            shown.append(summary(reference.tracker(scenario).see(Game(scenario).observe())))
+        low, high = shown[1]["r_interval"]
+        widths.append((shown[0]["r_interval"][1] - shown[0]["r_interval"][0], high - low))
+        assert low - 1.0 <= scenario.counterpart_type.reservation_price <= high + 1.0
+    before, after = np.array(widths).mean(axis=0)
+    assert after < before / 3
+
+
+def test_a_reference_needs_its_table(sessions):
+    with pytest.raises(ValueError, match="needs the table"):
+        SupplierReference().tracker(sessions[0][0])

@@ -302,3 +302,11 @@ def test_cash_between_nodes_is_interpolated():
     assert between.value() == pytest.approx((whole[100].value() + whole[200].value()) / 2)
     assert between.survival_prob() == pytest.approx((whole[100].survival_prob() + whole[200].survival_prob()) / 2)
     assert cash_law(between).means()[-1] == pytest.approx(between.value())
+
+
+def test_equals_whole_array_convolutions_on_a_session_of_full_size():
+    """The NumPy twin of the benchmark: 50 periods, four classes, the whole menu."""
+    from tests.bench.ruin import numpy_values, sampled_problem
+
+    problem = sampled_problem(200)
+    assert solve(problem).values[0] == pytest.approx(numpy_values(problem), abs=1e-6)
