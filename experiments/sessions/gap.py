@@ -44,7 +44,7 @@ def sessions_gap(
     """
     if not run.is_complete:
         raise RunError(f"{run.folder} holds sessions that have not ended; run the same command again")
-    spec, table = run.header.spec, OracleTable(run.header.spec.chain)
+    spec, table = run.header.spec, OracleTable(run.header.spec.chain, run.header.spec.economics)
     scored = {each.session: each.terminal_cents / 100 for each in run.sessions if each.is_scored}
 
     def play_arm(session: int, condition: Condition) -> float | None:
@@ -75,7 +75,7 @@ def play_session(
 
 @dataclass
 class _Host:
-    """Plays the periods of one session under a condition and remembers what the exact belief would."""
+    """Plays the periods of one session under a condition and remembers what the reference's belief would."""
 
     condition: Condition
     table: OracleTable
