@@ -108,7 +108,7 @@ def sample_outcomes(
     elsewhere = chain.model_copy(update={"seed": chain.seed + SEED_SHIFT})
     meetings = len(CLASSES) - 1 + settings.num_judged
     same = rules.model_copy(update={"supplier_mode": SupplierMode.PERSISTENT, "horizon": meetings})
-    table = Table(chain)
+    table = Table(chain, economics)
     shape = (len(CLASSES), len(PLANS), settings.num_suppliers, settings.num_judged)
     net, learnt, best = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_), np.zeros(shape[2:])
     for number in range(settings.num_suppliers):

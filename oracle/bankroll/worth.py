@@ -30,7 +30,7 @@ from terms.estimates import LEVEL, Estimate
 
 Floats = NDArray[np.float64]
 NUM_GROUPS = 10
-MENU_VERSION = 2  # raise it when plans, classes or the way they are played change
+MENU_VERSION = 3  # raise it when plans, classes or the way they are played change
 
 
 @dataclass(frozen=True, eq=False)
