@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from commerce.reading import TOO_DEEP, is_too_deep
 from experiments.models.records import ToolCall
 from experiments.models.texts import whole_characters
 from experiments.runs.journal import strict_dumps
@@ -57,6 +58,8 @@ def _tool_call(call: CallRequest, place: int) -> ToolCall:
 
 def _json(arguments: Any) -> str:
     """Return the text of the arguments; left out they are an empty object, as everywhere."""
+    if is_too_deep(arguments):
+        return TOO_DEEP
     return json.dumps({} if arguments is None else arguments, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from commerce.ledger import Account
+from commerce.reading import read_text
 from commerce.replay import DivergedError, Entry, result_digest
 from commerce.types import EndReason, Refusal
 from commerce.year import Year
 from experiments.models.records import Record, ToolCall
 from experiments.models.texts import whole_characters
-from experiments.runs.journal import strict_loads
 from experiments.years.limits import Limits
 from experiments.years.transcript import DayRecord, Line, NoteRecord, Opening, Outcome, Said, Sent, Told, TurnRecord
 
@@ -259,8 +259,8 @@ class YearSession:
 def _read(arguments: str) -> Any:
     """Return the arguments as data where they are one JSON object, else the text, which the year refuses as it is."""
     try:
-        found = strict_loads(arguments)
-    except (ValueError, RecursionError):
+        found = read_text(arguments)
+    except ValueError:
         return arguments
     return found if isinstance(found, dict) else arguments
 

@@ -14,6 +14,7 @@ import pytest
 
 from experiments.serving.session import ServedYear
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
+from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
 HEAD = f"POST /v1/finish HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\r\n".encode()
@@ -120,6 +121,22 @@ def test_what_a_model_gets_wrong_is_answered_like_any_call(address, agent):
     body = f'{{"session":"{session}","turn":1,"tool_calls":[{call}]}}'.encode()
     status, answer = send(address, "POST", "/v1/actions", body, Idempotency_Key="1")
     assert json.loads(answer["tool_responses"][0]["content"])["error"]["code"] == "malformed_arguments"
+
+
+@pytest.mark.parametrize("amount", ["1e400", "-1e400", "[" * 40 + "]" * 40, "[" * 900 + "]" * 900, "9" * 4100])
+@pytest.mark.parametrize("is_text", [True, False])
+def test_arguments_that_cannot_be_stored_do_not_stop_the_year(tmp_path, amount, is_text):
+    settings = ServeSettings(out=tmp_path, num_days=2)
+    arguments = f'{{"amount": {amount}}}'
+    call = f'{{"name":"withdraw","arguments":{json.dumps(arguments) if is_text else arguments}}}'
+    with hosted(settings) as address:
+        session = open_session(address, "a")
+        body = f'{{"session":"{session}","turn":0,"tool_calls":[{call}]}}'.encode()
+        status, answer = send(address, "POST", "/v1/actions", body, Idempotency_Key="0")
+        assert status == 200
+        assert json.loads(answer["tool_responses"][0]["content"])["error"]["code"] == "malformed_arguments"
+        assert send(address, "POST", "/v1/finish", {"session": session})[0] == 200
+    assert verify_year(settings.folder("a", 0)) == []
 
 
 def test_a_huge_body_is_refused_whether_or_not_it_says_so(address):
