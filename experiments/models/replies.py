@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from commerce.reading import MAX_DEPTH, TOO_DEEP, is_too_deep
 from experiments.models.errors import EmptyCompletion, MalformedReply
 from experiments.models.failures import from_error_body
 from experiments.models.records import Applied, Completion, ToolCall, Usage
-from experiments.models.texts import whole_characters
+from experiments.models.texts import whole_characters, whole_copy
 from experiments.models.usage import UsageReader
 
 LONGEST_TEXT = 200_000
@@ -52,7 +53,7 @@ def read_reply(text: str) -> Completion:
         refusal=refusal or None,
         reasoning_text=_reasoning(message),
         tool_calls=calls,
-        replay={name: message[name] for name in _WANTED_BACK if message.get(name)},
+        replay=_replay(message, usage),
         usage=usage,
         applied=_applied(body),
     )
@@ -122,6 +123,8 @@ def _arguments_of(function: Mapping[str, Any]) -> str:
     raw = function.get("arguments")
     if raw is None or raw == "":
         return "{}"
+    if is_too_deep(raw):
+        return TOO_DEEP
     return whole_characters(raw if isinstance(raw, str) else json.dumps(raw))
 
 
@@ -156,6 +159,16 @@ def _reasoning(message: Mapping[str, Any]) -> str | None:
     return next((whole_characters(text) for text in found if isinstance(text, str) and text), None)
 
 
+def _replay(message: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
+    wanted = {name: message[name] for name in _WANTED_BACK if message.get(name)}
+    if is_too_deep(wanted):
+        _malformed(f"{', '.join(wanted)} is nested deeper than {MAX_DEPTH}", usage)
+    try:
+        return {name: whole_copy(value) for name, value in wanted.items()}
+    except ValueError as error:
+        return _malformed(f"{', '.join(wanted)}: {error}", usage)
+
+
 def _text(holder: Mapping[str, Any], name: str, usage: Usage) -> str | None:
     value = holder.get(name)
     if value is None:
@@ -167,7 +180,8 @@ def _text(holder: Mapping[str, Any], name: str, usage: Usage) -> str | None:
 
 def _applied(body: Mapping[str, Any]) -> Applied:
     named = {"model": "model", "provider": "provider", "fingerprint": "system_fingerprint", "response_id": "id"}
-    return Applied(**{ours: body[theirs] for ours, theirs in named.items() if isinstance(body.get(theirs), str)})
+    said = {ours: body.get(theirs) for ours, theirs in named.items()}
+    return Applied(**{name: whole_characters(text) for name, text in said.items() if isinstance(text, str)})
 
 
 def _failed(
