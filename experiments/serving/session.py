@@ -188,4 +188,6 @@ class ServedYear:
             self._conclude(self._session.outcome, self._session.detail)
 
     def _conclude(self, outcome: Outcome, detail: str) -> None:
+        self._is_stale = True  # the year in memory is stopped before its end is on disk
         self._outcome = conclude(self._folder, self._spec, self._session, outcome, detail)
+        self._is_stale = False

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from experiments.runs.files import write_atomically
 from experiments.serving.session import ServedYear
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
 from experiments.years.verify import verify_year
@@ -305,6 +306,26 @@ def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkey
     assert (
         len((settings.folder(agent, 0) / "transcript.jsonl").read_bytes().splitlines()) == 3
     )  # opening, turn, morning
+
+
+@pytest.mark.parametrize("num_written", [0, 1, 2])
+def test_an_end_that_could_not_be_written_is_no_end(address, settings, monkeypatch, agent, num_written):
+    session = open_session(address, agent)
+    written = []
+
+    def full(path, data):
+        if len(written) == num_written:
+            raise OSError("no space left")
+        written.append(path)
+        write_atomically(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.years.agents.write_atomically", full)
+        assert send(address, "POST", "/v1/finish", {"session": session})[0] == 500
+    status, answer = send(address, "POST", "/v1/actions", turn(session, 0, BALANCE), Idempotency_Key="0")
+    assert (status, json.loads(answer["tool_responses"][0]["content"])["ok"]) == (200, True)
+    assert send(address, "POST", "/v1/finish", {"session": session})[1]["outcome"] == "agent_stopped"
+    assert verify_year(settings.folder(agent, 0)) == []
 
 
 def test_a_busy_session_is_said_to_be_busy(address, agent, monkeypatch):
