@@ -17,7 +17,7 @@ from experiments.serving.faults import RequestError, wrong_turn
 from experiments.serving.settings import ServeSettings
 from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
-from experiments.years.agents import conclude, open_session
+from experiments.years.agents import ENDED, conclude, open_session
 from experiments.years.run import open_header
 from experiments.years.transcript import TRANSCRIPT, Line, Outcome, Said, TurnRecord, read_outcome
 
@@ -111,7 +111,7 @@ class ServedYear:
         """End the year if it goes on, and return its public numbers."""
         with self._alone():
             if self._outcome is None:
-                self._conclude(Outcome.AGENT_STOPPED, "ended by the agent")
+                self._conclude(Outcome.AGENT_STOPPED, ENDED)
         return self.result()
 
     def result(self) -> YearResult:
