@@ -20,6 +20,19 @@ _LONGEST_NAME = 200
 _WANTED_BACK = ("reasoning_details",)
 """Parts of a message that a router wants to see again beside the calls they belong to."""
 
+_CUT_OFF = ("max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
+_FILTERED = ("safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii", "content_filtered")
+_COMMON = dict.fromkeys(_CUT_OFF, "length") | dict.fromkeys(_FILTERED, "content_filter")
+
+
+def common_finish(reason: str | None) -> str | None:
+    """Return a finish reason in the words of the common protocol, where a vendor's own says that a reply is not whole.
+
+    Both words mean that nothing in the reply is carried out; any other reason is passed on as it is.
+    """
+    word = (reason or "").lower()
+    return _COMMON.get(word, word if word in _COMMON.values() else reason)
+
 
 def read_reply(text: str) -> Completion:
     """Return the completion that ``text`` holds.
@@ -37,7 +50,7 @@ def read_reply(text: str) -> Completion:
     if body.get("error"):
         raise from_error_body(body["error"], usage)
     choice = _first_choice(body, usage)
-    finish, notices = _text(choice, "finish_reason", usage), reader.notices
+    finish, notices = common_finish(_text(choice, "finish_reason", usage)), reader.notices
     if choice.get("error") or finish == "error":
         raise from_error_body(choice.get("error") or "the choice's finish_reason is 'error'", usage)
     message = choice.get("message")

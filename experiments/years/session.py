@@ -28,6 +28,13 @@ _CUT_OFF = Refusal(
     TRUNCATED, None, "the output limit cut this reply off; none of its calls was carried out, send them again"
 )
 
+FILTERED = "filtered_reply"
+_FILTERED = Refusal(
+    FILTERED,
+    None,
+    "a content filter ended this reply; none of its calls was carried out, send them again",
+)
+
 
 class YearAgent(Protocol):
     """Anything that can run a year: a model, a merchant, a program behind HTTP or MCP."""
@@ -167,7 +174,8 @@ class YearSession:
         if len(set(ids)) < len(ids):
             raise ValueError(f"tool_calls has ids {ids}; each id of a turn must be its own")
         start = self.year.time()
-        told = tuple(self._call(call, said.is_truncated) for call in said.tool_calls)
+        refusal = _CUT_OFF if said.is_truncated else _FILTERED if said.is_filtered else None
+        told = tuple(self._call(call, refusal) for call in said.tool_calls)
         self._num_idle = 0 if said.tool_calls else self._num_idle + 1
         nudge = None if said.tool_calls else self._nudge(said)
         self._count(said.microusd if sent else 0)
@@ -177,8 +185,7 @@ class YearSession:
         self.num_turns += 1
         return record
 
-    def _call(self, call: ToolCall, is_truncated: bool) -> Told:
-        refusal = _CUT_OFF if is_truncated else None
+    def _call(self, call: ToolCall, refusal: Refusal | None) -> Told:
         if refusal is None and self._guard is not None:
             refusal = self._guard.refusal(call.name, call.arguments)
         told = self._refuse(call, refusal) if refusal is not None else self._pass_on(call)

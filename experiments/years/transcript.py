@@ -93,6 +93,11 @@ class Said(Record):
         """Whether the output limit cut it off; none of its calls is then carried out."""
         return self.finish_reason == "length"
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the provider's filter ended it; none of its calls is then carried out."""
+        return self.finish_reason == "content_filter"
+
 
 class Told(Record):
     """The answer to one tool call. ``content`` is the very text: the JSON envelope with ok, data or error, notices."""

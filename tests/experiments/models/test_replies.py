@@ -30,6 +30,15 @@ def test_reasoning_is_kept_apart(field):
     assert "52" not in repr(reply)
 
 
+@pytest.mark.parametrize(
+    ("word", "common"),
+    [("max_tokens", "length"), ("MAX_TOKENS", "length"), ("LENGTH", "length"), ("SAFETY", "content_filter"),
+     ("content_filter", "content_filter"), ("stop", "stop"), ("tool_use", "tool_use"), ("STOP", "STOP")],
+)  # fmt: skip
+def test_a_vendors_word_for_a_reply_that_is_not_whole_is_the_common_one(word, common):
+    assert read_reply(body({"content": "x"}, finish_reason=word)).finish_reason == common
+
+
 def test_an_empty_refusal_is_none():
     assert read_reply(body({"content": "x", "refusal": ""})).refusal is None
 

@@ -48,6 +48,18 @@ def test_two_calls_of_one_id_are_the_callers_mistake_and_change_nothing():
     assert (session.num_turns, session.year.state.day) == (0, 0)
 
 
+@pytest.mark.parametrize(("reason", "code"), [("length", "truncated_reply"), ("content_filter", "filtered_reply")])
+def test_no_call_of_a_reply_that_is_not_whole_is_carried_out(reason, code):
+    session = session_with([])
+    answer = session.act(said(WAIT, BALANCE, finish_reason=reason))
+    assert [told.code for told in answer.told] == [code] * 2
+    assert (session.entries, session.year.state.day, session.year.state.minute) == (
+        [],
+        0,
+        session_with([]).year.state.minute,
+    )
+
+
 def test_nothing_follows_the_end():
     session = session_with([])
     session.act(said(WAIT, WAIT, WAIT))
