@@ -31,13 +31,15 @@ class Sessions:
         Raises
         ------
         RequestError
-            If the agent's name cannot be one, or too many years are going on.
+            If the agent's name cannot be one or is not one that may play, or too many years are going on.
         """
         if not re.fullmatch(AGENT_NAME, agent) or not 0 <= run <= MAX_RUN:
             message = (
                 f"agent={agent!r:.80}, run={run}: a name needs up to 64 letters, digits, . _ - and run 0 to {MAX_RUN}"
             )
             raise RequestError(422, "invalid_request", message, field="agent")
+        if self.settings.agents and agent not in self.settings.agents:
+            raise RequestError(403, "unknown_agent", f"agent={agent!r} may not play here", field="agent")
         name = f"{agent}:{run}"
         with self._lock:
             gate = self._gates.setdefault(name, threading.Lock())

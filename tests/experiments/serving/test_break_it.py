@@ -251,6 +251,18 @@ def test_sessions_do_not_disturb_each_other(address, agent):
     assert all(year == years[0] for year in years)
 
 
+def test_only_named_agents_may_play_where_some_are_named(tmp_path):
+    """A name of its own would let an agent look at a world before it is scored there."""
+    with hosted(ServeSettings(out=tmp_path, num_days=2, agents=("a", "b"))) as address:
+        assert open_session(address, "a") == "a:0"
+        for name in ("c", "A", "a.b"):
+            assert code_of(send(address, "POST", "/v1/session", {"agent": name})) == (403, "unknown_agent")
+        assert send(address, "GET", "/v1/result?session=c:0")[0] == 404
+    with hosted(ServeSettings(out=tmp_path, num_days=2, agents=("b",))) as address:
+        assert code_of(send(address, "POST", "/v1/finish", {"session": "a:0"})) == (403, "unknown_agent")
+    assert not list(tmp_path.glob("year-c*"))
+
+
 def test_too_many_years_are_refused_until_one_is_over(tmp_path):
     with hosted(ServeSettings(out=tmp_path, num_days=2, max_sessions=2)) as address:
         first, _ = open_session(address, "a"), open_session(address, "b")

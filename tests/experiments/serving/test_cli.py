@@ -29,7 +29,9 @@ from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_se
         (("--http", "--token-file", "none"), "none"),
         (("--http", "--port", "70000"), "--port"),
         (("--http", "--days", "0"), "--days"),
-        (("--mcp", "--agent", "../x"), "a name needs"),
+        (("--mcp", "--agent", "../x"), "agents.0"),
+        (("--http", "--agent", "x", "--agent", "../x"), "agents.1"),
+        (("--mcp", "--agent", "x", "--agent", "y"), "one agent plays one year"),
     ],
 )
 def test_bad_input_is_named(terms, monkeypatch, arguments, says):
