@@ -277,7 +277,7 @@ def test_every_request_pairs_calls_and_answers_at_any_context_limit(limit, reser
     for request, turn in zip(turn_requests, turns_made, strict=True):
         kept = sum(message["role"] == "assistant" for message in request["messages"])
         assert kept >= min(2, turn.turn)
-        assert turn.sent.tokens < chosen.trigger(reserve) or kept <= 2 or turn.sent.eviction is not None
+        assert turn.sent.tokens < chosen.budget(reserve).at or kept <= 2 or turn.sent.eviction is not None
     keeper_of(None, chosen, max_output_tokens=reserve).check(session_of(chosen, 6, past=lines))
 
 

@@ -8,8 +8,9 @@ import types
 import pytest
 
 from experiments.storekeeper import tokens
+from experiments.storekeeper.settings import Budget
 from experiments.storekeeper.tokens import Gauge
-from experiments.storekeeper.window import Budget, Window
+from experiments.storekeeper.window import Window
 
 BUDGET = Budget(at=120_000, to=60_000, keep=2)
 USER = {"role": "user", "content": "begin"}
