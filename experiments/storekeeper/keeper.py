@@ -196,7 +196,9 @@ class _Play:
     def _send_question(self, kind: str, question: str, call_id: str) -> Completion:
         limit = self._settings.summary_tokens
         facts = {"words": int(limit * _WORDS_PER_TOKEN), "reflect_days": self._settings.reflect_days}
-        messages = [{"role": "system", "content": render(kind, facts)}, {"role": "user", "content": question}]
+        told = render(kind, facts)
+        shown = self._window.gauge.latest(question, self._settings.budget(limit).at, beside=told)
+        messages = [{"role": "system", "content": told}, {"role": "user", "content": shown}]
         return self._complete(messages, call_id, {"max_output_tokens": limit})
 
     def _ask(self, request: Request) -> tuple[Said, Request]:

