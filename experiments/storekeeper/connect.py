@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from experiments.extras import need
 from experiments.models.cache import ReplyCache
 from experiments.models.calls import read_calls, spending_of
 from experiments.models.client import ChatClient
@@ -17,6 +18,7 @@ from experiments.models.seat import LOCAL, model_settings
 from experiments.models.settings import ModelSettings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
+from experiments.storekeeper.tokens import EXTRA
 from experiments.years.transcript import MODEL_CALLS
 
 MAX_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS = 8_000, 1_000
@@ -55,6 +57,8 @@ def plan_seat(agent: str, options: StorekeeperOptions) -> StorekeeperSeat:
     """
     baseline = LOCAL_STOREKEEPER if agent == LOCAL else StorekeeperSettings()
     settings = StorekeeperSettings.model_validate({**baseline.model_dump(), **options.storekeeper})
+    if settings.tokenizer != "characters":
+        need(*EXTRA)
     model = _model(agent, options, settings.context_tokens)
     if model.max_output_tokens >= settings.context_tokens:
         raise ValueError(

