@@ -148,7 +148,7 @@ class ServedYear:
         if turn is not None and turn != self.next_turn:
             raise wrong_turn(turn, self.next_turn)
         self._is_stale = True  # until all is on disk: if that fails, memory is no longer the truth
-        self._session.act(said)
+        self._session.act(said, key=key)
         self._conclude_if_over()
         self._is_stale = False
         return self._kept[key].answer
@@ -174,9 +174,8 @@ class ServedYear:
         assert self._journal is not None
         self._journal.append(*(line.model_dump(mode="json") for line in lines))
         for line in lines:
-            if isinstance(line, TurnRecord):
-                key, kept = keep(line, self._session.outcome)
-                self._kept[key] = kept
+            if isinstance(line, TurnRecord) and line.key is not None:
+                self._kept[line.key] = keep(line, self._session.outcome)
 
     def _close_journal(self) -> None:
         if self._journal is not None:

@@ -143,7 +143,7 @@ class YearSession:
         """Why the session is over, for people."""
         return self.year.state.end or self._stop_reason() or ""
 
-    def act(self, said: Said, sent: Sent | None = None) -> Answer:
+    def act(self, said: Said, sent: Sent | None = None, key: str | None = None) -> Answer:
         """Carry out one turn, write its line and return the answers.
 
         Raises
@@ -153,7 +153,7 @@ class YearSession:
         """
         if self.is_over:
             raise ValueError(f"the session is over ({self.detail}); no turn can follow")
-        record = self._carry_out(said, sent)
+        record = self._carry_out(said, sent, key)
         self._keep(record)
         return Answer(told=record.told, nudge=record.nudge)
 
@@ -169,7 +169,7 @@ class YearSession:
             return f"the limit of {self.limits.max_turns} turns"
         return None
 
-    def _carry_out(self, said: Said, sent: Sent | None) -> TurnRecord:
+    def _carry_out(self, said: Said, sent: Sent | None, key: str | None) -> TurnRecord:
         ids = [call.id for call in said.tool_calls]
         if len(set(ids)) < len(ids):
             raise ValueError(f"tool_calls has ids {ids}; each id of a turn must be its own")
@@ -180,7 +180,14 @@ class YearSession:
         nudge = None if said.tool_calls else self._nudge(said)
         self._count(said.microusd if sent else 0)
         record = TurnRecord(
-            turn=self.num_turns, day=start["day"], clock=start["clock"], said=said, told=told, sent=sent, nudge=nudge
+            turn=self.num_turns,
+            day=start["day"],
+            clock=start["clock"],
+            said=said,
+            told=told,
+            sent=sent,
+            key=key,
+            nudge=nudge,
         )
         self.num_turns += 1
         return record
@@ -244,7 +251,7 @@ class YearSession:
         self._write = lambda *lines: made.extend(lines)
         for line in past:
             if isinstance(line, TurnRecord):
-                self._keep(self._carry_out(line.said, line.sent))
+                self._keep(self._carry_out(line.said, line.sent, line.key))
             elif isinstance(line, NoteRecord):
                 self.note(line)
         self._write = write

@@ -130,6 +130,7 @@ class TurnRecord(Record):
     said: Said
     told: tuple[Told, ...] = ()
     sent: Sent | None = None
+    key: str | None = Field(None, description="the name that a sender gave it, so that it is carried out once")
     nudge: str | None = None
 
 
