@@ -7,6 +7,7 @@ also after the process was killed: the transcript says what was done, and a year
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
@@ -34,6 +35,11 @@ class ServedYear:
     agent, run
         Which year it is.
 
+    Attributes
+    ----------
+    last_used
+        When it was last asked for anything, as ``time.monotonic`` says it.
+
     Raises
     ------
     RunLockedError
@@ -50,7 +56,8 @@ class ServedYear:
         self._one_turn = threading.Lock()
         self._kept: dict[str, Kept] = {}
         self._journal: JournalWriter | None = None
-        self._is_stale = False
+        self._is_stale = self._is_closed = False
+        self.last_used = time.monotonic()
         with ExitStack() as held:
             held.callback(self._close_journal)
             held.enter_context(exclusive_lock(self._folder))
@@ -60,6 +67,17 @@ class ServedYear:
     def close(self) -> None:
         """Let go of the folder; everything is in it."""
         self._held.close()
+
+    def let_go(self) -> bool:
+        """Close unless a turn is being carried out; returns whether it is closed now."""
+        if not self._one_turn.acquire(blocking=False):
+            return False
+        try:
+            self._is_closed = True
+            self.close()
+        finally:
+            self._one_turn.release()
+        return True
 
     @property
     def next_turn(self) -> int:
@@ -136,10 +154,13 @@ class ServedYear:
         if not self._one_turn.acquire(timeout=BUSY_SECONDS):
             raise RequestError(503, "busy", "another turn of this session is still being carried out", field="session")
         try:
+            if self._is_closed:  # between being found and being used; asked again, it is found on disk
+                raise RequestError(503, "busy", "the server is making room; send it again", field="session")
             if self._is_stale:
                 self._restore()
             yield
         finally:
+            self.last_used = time.monotonic()
             self._one_turn.release()
 
     def _carry_out(self, said: Said, key: str, turn: int | None) -> bytes:

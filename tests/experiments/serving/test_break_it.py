@@ -13,8 +13,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from experiments.runs.files import write_atomically
+from experiments.serving.client import YearClient
+from experiments.serving.faults import RequestError
 from experiments.serving.session import ServedYear
+from experiments.serving.sessions import Sessions
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
+from experiments.serving.wire import CallRequest
 from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
@@ -271,6 +275,41 @@ def test_too_many_years_are_refused_until_one_is_over(tmp_path):
         send(address, "POST", "/v1/finish", {"session": first})
         assert open_session(address, "c") == "c:0"
         assert send(address, "GET", f"/v1/result?session={first}")[0] == 429  # on disk, but there is no room to read it
+
+
+def test_a_year_that_is_left_alone_makes_room_and_is_taken_up_again(tmp_path, monkeypatch):
+    settings = ServeSettings(out=tmp_path, num_days=9, max_sessions=2)
+    with Sessions(settings) as sessions:
+        first, second = sessions.open("a", 0), sessions.open("b", 0)
+        first.act([CallRequest(name="wait_for_next_day")], "0")
+        monkeypatch.setattr("experiments.serving.sessions.IDLE_SECONDS", 0.0)
+        third = sessions.open("c", 0)  # b was used last before a was
+        with pytest.raises(RequestError, match="making room"):
+            second.info()
+        assert sessions.get("a:0") is first
+        with third._alone(), first._alone(), pytest.raises(RequestError, match="2 years are going on"):
+            sessions.open("b", 0)
+        assert sessions.get("b:0").act([CallRequest(name="wait_for_next_day")], "0")
+        again = sessions.get("a:0")
+        assert (again is first, again.next_turn) == (False, 1)
+        assert len(sessions._years) == 2
+        assert sessions._coming == set()
+
+
+def test_more_agents_than_there_is_room_for_all_finish(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.serving.sessions.IDLE_SECONDS", 0.0)
+    settings = ServeSettings(out=tmp_path, num_days=4, max_sessions=2)
+
+    def whole_year(place):
+        with YearClient(address, TOKEN, agent=f"a{place}") as client:
+            while not client.call("wait_for_next_day").is_over:
+                pass
+            return client.result()["outcome"]
+
+    with hosted(settings) as address, ThreadPoolExecutor(5) as pool:
+        assert list(pool.map(whole_year, range(5))) == ["finished"] * 5
+    for place in range(5):
+        assert verify_year(settings.folder(f"a{place}", 0)) == []
 
 
 def test_a_folder_in_use_is_a_clear_answer(address, settings, agent):
