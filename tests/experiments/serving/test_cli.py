@@ -56,6 +56,15 @@ def test_an_absent_extra_is_named(terms, monkeypatch):
     assert 'pip install "terms-commerce[serve]"' in told
 
 
+@pytest.mark.parametrize("module", ["server", "openapi"])
+def test_an_absent_extra_is_named_where_a_program_imports_the_server(module):
+    hide = "import sys; sys.modules.update(dict.fromkeys(('fastapi', 'uvicorn', 'mcp'))); "
+    command = [sys.executable, "-c", f"{hide}import experiments.serving.{module}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "MissingExtraError: fastapi" in done.stderr
+    assert 'pip install "terms-commerce[serve]"' in done.stderr
+
+
 def test_a_server_says_where_it_is_and_never_its_token(tmp_path):
     environment = {name: value for name, value in ENVIRONMENT.items() if name != TOKEN_VARIABLE}
     command = [sys.executable, "-c", "from experiments.cli import main; main()", "serve", "--http", "--port", "0"]
