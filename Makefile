@@ -50,6 +50,7 @@ bench: $(READY) .venv-bench/.ready
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.optimum
 	$(BIN)/python -m tests.bench.sessions
 	$(BIN)/python -m tests.bench.ruin
+	$(BIN)/python -m tests.bench.storekeeper
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

@@ -46,8 +46,8 @@ EVERY_KIND = [
     "no_usage", "tokens_cached_beside", "cost_nan",
 ]  # fmt: skip
 """Twenty faults, so that 5 % of each leave no answer without one. None makes the store see another call."""
-ODD_CALLS = ["call_malformed", "call_fenced", "call_nan", "call_list", "call_text", "call_unknown_key",
-             "call_unknown_tool", "call_without_name"]  # fmt: skip
+ODD_CALLS = ["call_malformed", "call_fenced", "call_nan", "call_infinite", "call_deep", "call_list", "call_text",
+             "call_unknown_key", "call_unknown_tool", "call_without_name"]  # fmt: skip
 """The store sees and refuses these."""
 MADE: list[ChatClient] = []
 
