@@ -26,8 +26,11 @@ import numpy as np
 
 # %%
 from commerce.bankroll import BankrollConfig, SupplierMode
-from commerce.economics import SESSION_ECONOMICS, ChainConfig, build_chain, unit_economics
+from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
 from experiments import session_plots
+from experiments.money.orders import order_agents
+from experiments.runs.config import SuiteSpec
+from experiments.runs.runner import run_suite
 from experiments.sessions.gap import sessions_gap
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec
@@ -61,6 +64,26 @@ plt.show()
 # %% [markdown]
 # How to read it: above, the mean balance with its interval, faint single sessions, a cross at every ruin; below, the
 # share not yet ruined (Kaplan-Meier) with its interval, which stays wide with few sessions even where nobody fell.
+
+# %% [markdown]
+# ## Three orders side by side
+#
+# Single talks in money order agents by SE+ and by regret, sessions by the balance at the end; they need not agree.
+
+# %%
+ORDERED = ("fixed-0.30", "fixed-0.10", "fixed-0.01", "recall", "patient")
+suite = SuiteSpec.parse("fresh", n_per_cell=1 if FAST else 10, economics=EconomicsConfig())
+talks = [run_suite(build_scripted(name), suite, folder / "talks" / name) for name in ORDERED]
+chained = [runs.get(name) or run_sessions(build_scripted(name), spec, folder / name) for name in ORDERED]
+table = order_agents(talks, chained)
+for ordered in table.rows:
+    cells = (f"{cell.rank}. {cell.value.estimate:8.3f}" for cell in ordered.cells)
+    print(f"{ordered.agent:12}", *cells)
+print(*table.differences, sep="\n")
+
+# %% [markdown]
+# How to read it: SE+, regret rate and final balance in dollars, each with its rank. Below stand the pairs that two
+# columns order differently, and in which column their paired difference may be chance.
 
 # %% [markdown]
 # ## What a meeting brings

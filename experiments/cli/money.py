@@ -216,6 +216,8 @@ def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
         return
     rows = [(row.agent, *map(_ranked, row.cells)) for row in table.rows]
     print_table(text_table("orders of agents, 95 % intervals", ("agent", *table.columns), rows))
+    for column, found in table.paired.items():
+        out(f"{column}: {'; then '.join(' = '.join(group) for group in found.groups)}   (= cannot be told apart)")
     for line in table.differences:
         out(line)
 

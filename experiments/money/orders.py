@@ -46,13 +46,13 @@ class OrderRow(NamedTuple):
 class OrderTable(NamedTuple):
     """Agents in the order of the first column that ranks them, and the pairs that other columns order otherwise.
 
-    ``paired`` holds by column the paired difference of every two agents, of regret that of money left in dollars.
+    ``paired`` compares by column every two agents, regret by money left in dollars, and groups those not told apart.
     """
 
     columns: tuple[str, ...]
     rows: tuple[OrderRow, ...]
     differences: tuple[str, ...]
-    paired: Mapping[str, tuple[Difference, ...]]
+    paired: Mapping[str, Comparison]
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the table as JSON types."""
@@ -66,7 +66,10 @@ class OrderTable(NamedTuple):
                 for row in self.rows
             },
             "differences": list(self.differences),
-            "paired": {column: [each._asdict() for each in found] for column, found in self.paired.items()},
+            "paired": {
+                column: {"groups": found.groups, "differences": [each._asdict() for each in found.differences]}
+                for column, found in self.paired.items()
+            },
         }
 
 
@@ -130,7 +133,7 @@ def order_values(values: Mapping[str, Mapping[str, Estimate]], paired: Mapping[s
         for agent in agents
     )
     found = {column: comparison.differences for column, comparison in paired.items()}
-    return OrderTable(tuple(COLUMNS), rows, tuple(_differences(agents, ranks, found)), found)
+    return OrderTable(tuple(COLUMNS), rows, tuple(_differences(agents, ranks, found)), paired)
 
 
 def _ranks(values: Mapping[str, Mapping[str, Estimate]], column: str, sign: int) -> dict[str, int]:

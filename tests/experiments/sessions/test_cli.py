@@ -264,10 +264,13 @@ class TestOrder:
     def test_ties_are_not_told_as_facts(self, terms, folders):
         found = json.loads(terms("order", *folders, "--json")[1])
         significant = {
-            column: {frozenset((d["first"], d["second"])) for d in rows if d["p_holm"] < 0.05}
-            for column, rows in found["paired"].items()
+            column: {frozenset((d["first"], d["second"])) for d in pairs["differences"] if d["p_holm"] < 0.05}
+            for column, pairs in found["paired"].items()
         }
-        assert {len(rows) for rows in found["paired"].values()} == {3}
+        assert {len(pairs["differences"]) for pairs in found["paired"].values()} == {3}
+        printed = terms("order", *folders)[1]
+        for column, pairs in found["paired"].items():
+            assert f"{column}: {'; then '.join(' = '.join(group) for group in pairs['groups'])}   (= cannot" in printed
         for line in found["differences"]:
             upper, lower = line.split(" is ahead of ")[0], line.split(" is ahead of ")[1].split(" by ")[0]
             for column in (name for name in found["columns"] if name in line.partition(" (may be chance")[0]):

@@ -24,7 +24,8 @@ def test_paired_by_world_by_hand():
     assert (found.first, found.second, found.n) == ("x", "y", 3)
     assert found.estimate == pytest.approx(6)
     assert found.p == pytest.approx(0.0351, abs=1e-4)
-    assert 4 <= found.low < 6 < found.high <= 8
+    half = 4.302653 * 2 / 3**0.5  # Student's quantile with 2 degrees of freedom: the interval that goes with p
+    assert (found.low, found.high) == (pytest.approx(6 - half), pytest.approx(6 + half))
 
 
 def test_lower_is_better_where_it_is():
