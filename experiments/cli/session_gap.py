@@ -48,7 +48,8 @@ def print_gap(found: Mapping[str, Any]) -> None:
     worth = [(label, estimate(found["worth"][name])) for name, label in WORTH.items()]
     suppliers = found["worth"]["value"]["n"]
     print_table(text_table("what a session is worth, dollars and probabilities", ("quantity", "estimate"), worth))
-    out(f"worth: dynamic program on laws sampled from {suppliers} suppliers; a menu of plans, so a lower bound")
+    out(f"worth: dynamic program on laws sampled from {suppliers} suppliers; a menu of plans: values are lower bounds")
+    out("price of caution and value of memory are differences and no bounds; intervals cover sampling alone")
     if found["excluded"]:
         note(f"note: {len(found['excluded'])} sessions were lost to the provider and excluded from every arm")
 
