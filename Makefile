@@ -47,8 +47,10 @@ bench: $(READY) .venv-bench/.ready
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.oracle
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.solvers
+	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.optimum
 	$(BIN)/python -m tests.bench.sessions
 	$(BIN)/python -m tests.bench.ruin
+	$(BIN)/python -m tests.bench.storekeeper
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

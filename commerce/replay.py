@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from commerce.reading import TOO_DEEP, is_too_deep
 from commerce.state import state_digest
 from commerce.year import Result, Year
 
@@ -80,6 +81,8 @@ class RecordedYear:
 
 def recordable(arguments: Any) -> Any:
     """Return the arguments if they are JSON, else their text: it can be stored, and is refused just the same."""
+    if is_too_deep(arguments):
+        return TOO_DEEP
     try:
         json.dumps(arguments, allow_nan=False)
     except (TypeError, ValueError):

@@ -7,10 +7,9 @@ takes no time and changes nothing but the counters; a call after the end changes
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from commerce.audit import check_books
 from commerce.config import PAPER, Rules
@@ -18,6 +17,7 @@ from commerce.ledger import Batch, close_batches
 from commerce.morning import finish, morning_step, start_year
 from commerce.news import day_report
 from commerce.procurement import SupplierDesk
+from commerce.reading import read_arguments
 from commerce.refusals import RefusedError
 from commerce.seam import Procurement
 from commerce.setting import Setting
@@ -128,7 +128,7 @@ class Year:
             self._count(UNKNOWN_TOOL, 0)
             return self._refuse(Refusal(UNKNOWN_TOOL, None, f"there is no such tool; choose one of {', '.join(TOOLS)}"))
         try:
-            given = validate(tool.arguments, _read_arguments(arguments))
+            given = validate(tool.arguments, read_arguments(arguments))
         except RefusedError as error:
             self._count(tool.name, 0)
             return self._refuse(error.refusal)
@@ -179,21 +179,3 @@ class Year:
     def _result(self, minutes: int, data: Mapping[str, Any] | None = None, error: Refusal | None = None) -> Result:
         notices, self.state.notices = tuple(self.state.notices), []
         return Result(error is None, self.time(minutes), data, error, notices)
-
-
-def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise RefusedError("malformed_arguments", None, f"the arguments are not JSON: {error}") from None
-    if arguments is None:
-        return {}
-    if not isinstance(arguments, Mapping):
-        kind = type(arguments).__name__
-        raise RefusedError("malformed_arguments", None, f"the arguments are a {kind}; an object is needed")
-    return arguments
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")

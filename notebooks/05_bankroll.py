@@ -102,7 +102,8 @@ for class_, name in enumerate(CLASSES):
 # ## The ruin-aware optimum
 #
 # A dynamic program over period, cash and what is known of the supplier. It is exact for the menu and the sampled laws;
-# a menu is less than all that can be done, so the value is a lower bound.
+# a menu is less than all that can be done, so the value is a lower bound. What memory or caution adds is a difference
+# of two such values and bounds nothing.
 
 # %%
 worths = {

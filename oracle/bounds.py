@@ -24,8 +24,8 @@ known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and
 
 3. Q is exact, not a quadrature: ``N_{k+1}`` is *defined* as the net interpolated in the next price between points that
    the history fixes, and the weights of that interpolation are closed forms (:mod:`oracle.kernels.finite`). After a
-   cue it moves by the net's value less its mean over the nine cues (:mod:`oracle.kernels.dual`). The offer of the last
-   answered round has an exact value, so nothing follows it.
+   cue it moves by the net's value less its mean over the nine cues (:mod:`oracle.kernels.penalty`). The offer of the
+   last answered round has an exact value, so nothing follows it.
 4. The search is over every monotone sequence of ticks; what it leaves out has ``F = 0`` by proof. Let ``U`` be the
    value if the type were told after the offer, an upper bound under the best history (:mod:`oracle.kernels.told`).
    ``U`` is a supersolution, so a penalty that follows ``N`` and switches to ``U`` for good has ``F <= 0`` after the
@@ -140,8 +140,7 @@ def bracket(  # noqa: PLR0913
     if num_dual < 2:
         raise ValueError(f"num_dual={num_dual}; a standard error needs at least 2 paths")
     settings = settings or BracketSettings()
-    key = _key(values, opener, num_dual, settings, seed)
-    total = sum(_sizes(settings, num_dual))
+    key, total = _key(values, opener, num_dual, settings, seed), sum(_sizes(settings, num_dual))
     found = load_or_solve(key, lambda: _sample(values, opener, num_dual, settings, seed, progress), folder)
     if progress is not None:
         progress(total, total)

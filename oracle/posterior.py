@@ -112,6 +112,15 @@ def respond(belief: Posterior, offer: float | None, price: float | None, cue: Cu
     )
 
 
+def answer_probs(belief: Posterior, offer: float) -> tuple[Floats, Floats, Floats]:
+    """Return P(accepted), P(walked away from) and P(neither) of a canonical ``offer`` made in the belief's round.
+
+    Each has the shape of the weights, averaged over every cell.
+    """
+    unaccepted, survived = (_survival(belief, offer, belief.round, can_walk=can_walk) for can_walk in (False, True))
+    return 1.0 - unaccepted, np.maximum(unaccepted - survived, 0.0), survived
+
+
 def summary(belief: Posterior, level: float = 0.9) -> dict[str, Any]:
     """Return the belief in the episode's own units, as JSON types: what ``side_info["posterior"]`` holds."""
     seat = belief.seat
@@ -203,7 +212,7 @@ def _params(belief: Posterior) -> list[KernelParams]:
     return [kernel_params(config, family, stance, SCALE) for family, stance in belief.groups]
 
 
-def _survival(belief: Posterior, offer: float, k: int) -> Floats:
+def _survival(belief: Posterior, offer: float, k: int, *, can_walk: bool = True) -> Floats:
     params = _params(belief)
     rules = params[0]
     features = [history_features(belief.offers, 1, each) for each in params]
@@ -216,7 +225,7 @@ def _survival(belief: Posterior, offer: float, k: int) -> Floats:
     )
     span = rules.horizon - rules.walk_round
     elapsed = min(1.0, max(0.0, (k - rules.walk_round) / span)) if span > 0 else 1.0
-    intercept = rules.phi_0 + rules.phi_t * elapsed if k >= rules.walk_round else -math.inf
+    intercept = rules.phi_0 + rules.phi_t * elapsed if can_walk and k >= rules.walk_round else -math.inf
     low, high = (edge[:, None, None] for edge in _edges(belief))
     return likelihood.survival_prob(offer, low, high, shift, rules.alpha, (intercept, rules.phi_delta))
 

@@ -86,7 +86,8 @@ class UnitEconomics(Frozen):
     def to_json_object(self) -> dict[str, object]:
         """Return what the agent is told, in dollars: the terms of its own side and nothing about the other.
 
-        The outside option is not among them: it depends on the regime and would tell whether a deal is possible.
+        The outside option is not among them: it depends on the regime and would tell beforehand whether a deal is
+        possible. Afterwards cash shows what no deal brought, and with it the same.
         """
         units = ("resale_cents", "fulfilment_cents", "cogs_cents", "sales_overhead_cents")
         shown = {

@@ -12,10 +12,13 @@ from typing import Any
 
 from commerce.config import rules_named
 from commerce.money import to_yuan
+from commerce.replay import recordable
 from commerce.world import DEFAULT_SEED, generate_world
 from commerce.year import Year
 from experiments.extras import need
 from experiments.models.records import ToolCall
+from experiments.models.replies import common_finish
+from experiments.models.texts import whole_characters
 from experiments.runs.journal import strict_dumps
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
@@ -37,6 +40,7 @@ from inspect_ai.model import (  # noqa: E402
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr  # noqa: E402
 from inspect_ai.solver import Generate, Solver, TaskState, solver  # noqa: E402
 from inspect_ai.tool import Tool, ToolDef, ToolParams  # noqa: E402
+from inspect_ai.tool import ToolCall as InspectCall  # noqa: E402
 from inspect_ai.util import JSONSchema  # noqa: E402
 
 AGENT = "inspect"
@@ -110,17 +114,29 @@ def open_year(world_seed: int, rules: str, num_days: int, limits: Limits) -> Yea
 def answers(session: YearSession, output: ModelOutput) -> list[ChatMessage]:
     """Carry out what the model said and return the messages that answer it."""
     message = output.message
+    asked = message.tool_calls or []
     calls = tuple(
-        ToolCall(id=call.id, name=call.function, arguments=strict_dumps(call.arguments))
-        for call in message.tool_calls or ()
+        ToolCall(id=f"call_{place}", name=whole_characters(call.function), arguments=arguments_of(call))
+        for place, call in enumerate(asked)
     )
-    reason = "length" if output.stop_reason == "max_tokens" else output.stop_reason
-    answer = session.act(Said(content=message.text, tool_calls=calls, finish_reason=reason))
+    said = Said(
+        content=whole_characters(message.text), tool_calls=calls, finish_reason=common_finish(output.stop_reason)
+    )
+    answer = session.act(said)
     if answer.nudge is not None:
         return [ChatMessageUser(content=answer.nudge)]
     return [
-        ChatMessageTool(content=told.content, tool_call_id=told.call_id, function=told.name) for told in answer.told
+        ChatMessageTool(content=told.content, tool_call_id=call.id, function=told.name)
+        for call, told in zip(asked, answer.told, strict=True)
     ]
+
+
+def arguments_of(call: InspectCall) -> str:
+    """Return the arguments as text. Those that Inspect could not read it replaces by none at all, a sound call."""
+    if call.parse_error:
+        return f"unreadable: {whole_characters(call.parse_error)}"
+    stored = recordable(call.arguments)
+    return stored if isinstance(stored, str) else strict_dumps(stored)
 
 
 def conclude(session: YearSession) -> dict[str, Any]:

@@ -73,7 +73,10 @@ def oracle(  # noqa: PLR0913 - one parameter an option
         out(json.dumps(found, allow_nan=False))
         return
     _print_values(spec.label, [row for row in rows if row.slice != "certificate"])
-    _print_certificates([row for row in rows if row.slice == "certificate"], tick)
+    if certify:
+        _print_certificates([row for row in rows if row.slice == "certificate"], tick)
+    else:
+        out("nearer bounds: not computed; use --certify N")
 
 
 def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
@@ -98,7 +101,7 @@ def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
 
 def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     if not rows:
-        out("nearer bounds: not computed; use --certify N")
+        out("nearer bounds: none, as no deal can be made")
         return
     found = {(row.label, row.quantity): row for row in rows}
     labels, quantities = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))

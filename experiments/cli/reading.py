@@ -16,7 +16,8 @@ from experiments.cli.show import count_bar, difference_rows, note, out, print_ta
 from experiments.runs.config import check_same_suite
 from experiments.runs.folder import Run, load_run, run_money
 from experiments.runs.verify import verify_run
-from experiments.sessions.folder import is_sessions
+from experiments.sessions.folder import GAP, is_sessions
+from experiments.sessions.gap_file import NOT_CHECKED
 from experiments.sessions.summary import PAIRED as PAIRED_IN_SESSIONS
 from experiments.sessions.verify import verify_sessions
 from experiments.stats import PAIRED, Comparison, compare_values, separation_table
@@ -207,6 +208,8 @@ def verify(run: Annotated[Path, typer.Argument(help="Run folder, of episodes, se
         return
     if is_sessions(run):
         out("verified: every period replayed and settled, every number derived again")
+        if (run / GAP).is_file():
+            out(f"{GAP}: its parts agree with its balances and the log; {NOT_CHECKED}")
         return
     loaded = load_run(run)
     out(f"verified: {len(loaded.records)} episodes of {loaded.header.agent} replayed, every number derived again")

@@ -39,7 +39,10 @@ def serve(  # noqa: PLR0913 - one parameter an option
     ] = None,
     max_sessions: Annotated[int, typer.Option(min=1, max=10_000, help="Years at a time.", rich_help_panel=HTTP)] = 64,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.", rich_help_panel=HTTP)] = False,
-    agent: Annotated[str, typer.Option(help="Name of the agent.", rich_help_panel=MCP)] = "mcp",
+    agents: Annotated[
+        list[str] | None,
+        typer.Option("--agent", help="An agent that may play, repeatable (default: over HTTP any name, by MCP 'mcp')."),
+    ] = None,
     run: Annotated[int, typer.Option(min=0, max=9999, help="Which of its years.", rich_help_panel=MCP)] = 0,
     finish: Annotated[
         bool, typer.Option("--finish", help="End the year when the agent hangs up.", rich_help_panel=MCP)
@@ -48,13 +51,15 @@ def serve(  # noqa: PLR0913 - one parameter an option
     """Let an agent of any kind run years: over HTTP, or by the Model Context Protocol. Resumes what --out holds."""
     if http == mcp:
         raise ValueError("choose one of --http and --mcp")
+    if mcp and len(agents or ()) > 1:
+        raise ValueError(f"agent={', '.join(agents or ())}: by --mcp one agent plays one year")
     need("serve", "fastapi", "uvicorn", "mcp")
     from experiments.serving.sessions import Sessions
     from experiments.serving.settings import ServeSettings
 
     settings = ServeSettings(
         out=out_dir, rules=rules, world_seed=world, world_dir=world_dir, num_days=days, max_turns=max_turns,
-        max_sessions=max_sessions,
+        max_sessions=max_sessions, agents=tuple(agents or (["mcp"] if mcp else [])),
     )  # fmt: skip
     if world == DEFAULT_SEED and world_dir is None:
         note(
@@ -67,7 +72,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
         if http:
             _serve_http(sessions, host, port, token_file, is_exposed=expose)
         else:
-            _serve_mcp(sessions, agent, run, is_finished=finish)
+            _serve_mcp(sessions, settings.agents[0], run, is_finished=finish)
 
 
 def _serve_http(sessions: Sessions, host: str, port: int, token_file: Path | None, *, is_exposed: bool) -> None:
@@ -75,6 +80,8 @@ def _serve_http(sessions: Sessions, host: str, port: int, token_file: Path | Non
     from experiments.serving.tokens import find_or_make_token
 
     check_host(host, is_exposed=is_exposed)
+    if not sessions.settings.agents:
+        note("note: any name may play, also one that only tries a world out; --agent NAME says who may")
     token, source = find_or_make_token(token_file, sessions.settings.out)
     note(f"the token is in {source}; Ctrl-C stops the server, the same command goes on")
     serve_http(sessions, token, host=host, port=port, announce=out)

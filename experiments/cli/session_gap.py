@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
 from experiments.models.seat import ModelSeat
-from experiments.runs.files import exclusive_lock, write_atomically
+from experiments.runs.files import exclusive_lock
 from terms.episode import AgentLike, agent_name
 
 if TYPE_CHECKING:
     from experiments.sessions.folder import SessionsRun
-
-HALF_WIDTH = 25.0
-_WORTH = {
-    "value": "ruin-aware optimum of the menu",
-    "held_out_value": "the same, found and valued on different suppliers",
-    "known_types_value": "every type known and no ruin, an upper bound",
-    "risk_neutral_value": "risk-neutral policy under ruin",
-    "price_of_caution": "price of caution",
-    "memoryless_value": "ruin-aware without memory",
-    "value_of_memory": "value of memory",
-    "dollar_at_start": "one more dollar at the start",
-    "survival": "survival, ruin-aware",
-    "risk_neutral_survival": "survival, risk-neutral",
-}
 
 
 def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any] | None:
@@ -36,8 +21,8 @@ def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any] | None
     if not scored:
         note("note: no session has a result, so there is no gap to split")
         return None
-    from experiments.sessions.folder import GAP
     from experiments.sessions.gap import sessions_gap
+    from experiments.sessions.gap_file import write_gap
     from oracle.bankroll.worth import load_outcomes, session_worth
 
     spec = run.header.spec
@@ -46,18 +31,13 @@ def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any] | None
     worth = session_worth(outcomes, spec.bankroll)
     with _seat(player, run) as seated, count_bar(scored, f"gap of {agent_name(player)}") as progress:
         gap = sessions_gap(run, seated, worth, progress=progress)
-    found = {
-        **gap.to_json_object(),
-        "worth": worth.to_json_object(),
-        "half_width": HALF_WIDTH,
-        "required_sessions": gap.required_sessions(HALF_WIDTH),
-    }
-    write_atomically(run.folder / GAP, (json.dumps(found, allow_nan=False, indent=1) + "\n").encode())
-    return found
+    return write_gap(run, gap, worth)
 
 
 def print_gap(found: Mapping[str, Any]) -> None:
     """Print the parts of the gap and what the session is worth."""
+    from experiments.sessions.gap_file import WORTH
+
     needed, width = found["required_sessions"], found["half_width"]
     rows = [
         (row["part"].replace("_", " "), estimate(row), str(row["n"]), str(needed[row["part"]] or "-"))
@@ -65,10 +45,11 @@ def print_gap(found: Mapping[str, Any]) -> None:
     ]
     title = f"gap of {found['agent']} to the ruin-aware reference, dollars of final balance, 95 % intervals"
     print_table(text_table(title, ("part", "estimate", "n", f"n for +-{width:g}"), rows))
-    worth = [(label, estimate(found["worth"][name])) for name, label in _WORTH.items()]
+    worth = [(label, estimate(found["worth"][name])) for name, label in WORTH.items()]
     suppliers = found["worth"]["value"]["n"]
     print_table(text_table("what a session is worth, dollars and probabilities", ("quantity", "estimate"), worth))
-    out(f"worth: dynamic program on laws sampled from {suppliers} suppliers; a menu of plans, so a lower bound")
+    out(f"worth: dynamic program on laws sampled from {suppliers} suppliers; a menu of plans: values are lower bounds")
+    out("price of caution and value of memory are differences and no bounds; intervals cover sampling alone")
     if found["excluded"]:
         note(f"note: {len(found['excluded'])} sessions were lost to the provider and excluded from every arm")
 

@@ -15,6 +15,7 @@ from experiments.cli.playing import NOTHING_SCORED
 from experiments.cli.show import count_bar, estimate, note, out
 from experiments.models.errors import BudgetExceeded
 from experiments.models.seat import is_model
+from experiments.models.spending import Spending
 from experiments.registry import microusd
 from experiments.report.year_words import METRICS
 from experiments.runs.journal import strict_loads
@@ -162,10 +163,20 @@ def show_years(plan: YearPlan, played: list[Played], *, as_json: bool) -> None:
             "95 % intervals over worlds, - is undefined")  # fmt: skip
         for metric in (name for name in METRICS if name in summary):
             out(f"{metric:38}{estimate(summary[metric])}  n={summary[metric]['n']}")
+    if any(one.outcome for one in played):
+        _tell_cost([one.outcome.spending for one in played if one.outcome])
     if lost:
         _tell_lost(lost, len(played))
     if not scored:
         raise typer.Exit(NOTHING_SCORED)
+
+
+def _tell_cost(spent: list[Spending]) -> None:
+    """Say what the model calls of all sittings cost, and what is not in that sum."""
+    dollars = sum(one.settled_microusd for one in spent) / 1e6
+    note(f"cost: ${dollars:.6f} in {sum(one.num_settled for one in spent):,} answers")
+    if unknown := sum(one.num_unknown for one in spent):
+        note(f"WARNING: the cost of {unknown:,} attempts is unknown and in no sum; `terms cost FOLDER` says more")
 
 
 def _tell_lost(lost: list[Played], num: int) -> None:

@@ -57,6 +57,8 @@ CALLS: dict[str, Callable[[Call], Answer]] = {
     "call_malformed": _arguments(lambda text: text[:-1]),
     "call_fenced": _arguments(lambda text: f"```json\n{text}\n```"),
     "call_nan": _arguments(lambda text: '{"amount": NaN}'),
+    "call_infinite": _arguments(lambda text: '{"amount": 1e400}'),
+    "call_deep": _arguments(lambda text: f'{{"amount": {"[" * 950}{"]" * 950}}}'),
     "call_list": _arguments(lambda text: f"[{text}]"),
     "call_text": _arguments(json.dumps),
     "call_object": _arguments(json.loads),

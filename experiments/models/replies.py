@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from commerce.reading import MAX_DEPTH, TOO_DEEP, is_too_deep
 from experiments.models.errors import EmptyCompletion, MalformedReply
 from experiments.models.failures import from_error_body
 from experiments.models.records import Applied, Completion, ToolCall, Usage
-from experiments.models.texts import whole_characters
+from experiments.models.texts import whole_characters, whole_copy
 from experiments.models.usage import UsageReader
 
 LONGEST_TEXT = 200_000
@@ -18,6 +19,19 @@ MOST_CALLS = 256
 _LONGEST_NAME = 200
 _WANTED_BACK = ("reasoning_details",)
 """Parts of a message that a router wants to see again beside the calls they belong to."""
+
+_CUT_OFF = ("max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
+_FILTERED = ("safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii", "content_filtered")
+_COMMON = dict.fromkeys(_CUT_OFF, "length") | dict.fromkeys(_FILTERED, "content_filter")
+
+
+def common_finish(reason: str | None) -> str | None:
+    """Return a finish reason in the words of the common protocol, where a vendor's own says that a reply is not whole.
+
+    Both words mean that nothing in the reply is carried out; any other reason is passed on as it is.
+    """
+    word = (reason or "").lower()
+    return _COMMON.get(word, word if word in _COMMON.values() else reason)
 
 
 def read_reply(text: str) -> Completion:
@@ -36,7 +50,7 @@ def read_reply(text: str) -> Completion:
     if body.get("error"):
         raise from_error_body(body["error"], usage)
     choice = _first_choice(body, usage)
-    finish, notices = _text(choice, "finish_reason", usage), reader.notices
+    finish, notices = common_finish(_text(choice, "finish_reason", usage)), reader.notices
     if choice.get("error") or finish == "error":
         raise from_error_body(choice.get("error") or "the choice's finish_reason is 'error'", usage)
     message = choice.get("message")
@@ -52,7 +66,7 @@ def read_reply(text: str) -> Completion:
         refusal=refusal or None,
         reasoning_text=_reasoning(message),
         tool_calls=calls,
-        replay={name: message[name] for name in _WANTED_BACK if message.get(name)},
+        replay=_replay(message, usage),
         usage=usage,
         applied=_applied(body),
     )
@@ -122,6 +136,8 @@ def _arguments_of(function: Mapping[str, Any]) -> str:
     raw = function.get("arguments")
     if raw is None or raw == "":
         return "{}"
+    if is_too_deep(raw):
+        return TOO_DEEP
     return whole_characters(raw if isinstance(raw, str) else json.dumps(raw))
 
 
@@ -156,6 +172,16 @@ def _reasoning(message: Mapping[str, Any]) -> str | None:
     return next((whole_characters(text) for text in found if isinstance(text, str) and text), None)
 
 
+def _replay(message: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
+    wanted = {name: message[name] for name in _WANTED_BACK if message.get(name)}
+    if is_too_deep(wanted):
+        _malformed(f"{', '.join(wanted)} is nested deeper than {MAX_DEPTH}", usage)
+    try:
+        return {name: whole_copy(value) for name, value in wanted.items()}
+    except ValueError as error:
+        return _malformed(f"{', '.join(wanted)}: {error}", usage)
+
+
 def _text(holder: Mapping[str, Any], name: str, usage: Usage) -> str | None:
     value = holder.get(name)
     if value is None:
@@ -167,7 +193,8 @@ def _text(holder: Mapping[str, Any], name: str, usage: Usage) -> str | None:
 
 def _applied(body: Mapping[str, Any]) -> Applied:
     named = {"model": "model", "provider": "provider", "fingerprint": "system_fingerprint", "response_id": "id"}
-    return Applied(**{ours: body[theirs] for ours, theirs in named.items() if isinstance(body.get(theirs), str)})
+    said = {ours: body.get(theirs) for ours, theirs in named.items()}
+    return Applied(**{name: whole_characters(text) for name, text in said.items() if isinstance(text, str)})
 
 
 def _failed(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from experiments.models.settings import ModelSettings
-from experiments.models.texts import whole_characters
+from experiments.models.texts import whole_copy
 
 Message = Mapping[str, Any]
 Body = dict[str, Any]
@@ -37,29 +37,19 @@ def build_body(
     """Return the JSON body of a chat completion; nothing in it is shared with the caller."""
     body: Body = {
         "model": settings.model,
-        "messages": [_copy(message) for message in messages],
+        "messages": [whole_copy(message) for message in messages],
         "max_tokens": max_output_tokens or settings.max_output_tokens,
     }
     if tools:
-        body["tools"] = [_copy(tool) for tool in tools]
+        body["tools"] = [whole_copy(tool) for tool in tools]
     if settings.temperature is not None:
         body["temperature"] = settings.temperature
     if settings.seed is not None:
         body["seed"] = settings.seed
     if schema is not None and settings.structured_output:
-        json_schema = {"name": schema_name, "strict": True, "schema": _copy(schema)}
+        json_schema = {"name": schema_name, "strict": True, "schema": whole_copy(schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
     return body | (_openrouter_extras(settings) if settings.wire_dialect == "openrouter" else _openai_extras(settings))
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, str):
-        return whole_characters(value)
-    if isinstance(value, Mapping):
-        return {str(key): _copy(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_copy(item) for item in value]
-    return value
 
 
 def _openai_extras(settings: ModelSettings) -> Body:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote
 
 MASK = "[key removed]"
@@ -12,6 +15,25 @@ _SHORTEST = 8
 def whole_characters(text: str) -> str:
     """Return ``text`` with each half of a broken character replaced; it could be neither sent nor stored otherwise."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def whole_copy(value: Any) -> Any:
+    """Return a copy of JSON data, all its texts made of whole characters.
+
+    Raises
+    ------
+    ValueError
+        If a number in it is not finite: it could be neither sent nor stored.
+    """
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, Mapping):
+        return {whole_characters(str(key)): whole_copy(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [whole_copy(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not a JSON number")
+    return value
 
 
 class Redactor:

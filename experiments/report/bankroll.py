@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +9,14 @@ from typing import Any
 
 import terms
 from commerce.bankroll import PeriodRecord
-from experiments.report.bankroll_panels import PARTS, WORTH, balance_panels, gap_panels, survival_panels
+from experiments.report.bankroll_panels import PARTS, balance_panels, gap_panels, survival_panels
 from experiments.report.figures import SvgSheet
 from experiments.report.page import asset, content_policy, environment, format_number
 from experiments.report.viewer import to_script_json
 from experiments.runs.files import write_atomically
 from experiments.sessions.compare import check_same_world
-from experiments.sessions.folder import GAP, SessionsRun
+from experiments.sessions.folder import SessionsRun
+from experiments.sessions.gap_file import NOT_CHECKED, WORTH, read_gap
 from experiments.sessions.summary import SESSION_METRICS, summary_object
 from terms.estimates import Estimate
 
@@ -97,6 +97,7 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
             figures=figures,
             parts=PARTS,
             worth_words=WORTH,
+            not_checked=NOT_CHECKED,
             num_labels=len({view.label for view in views}),
             ledger_limit=LEDGER_LIMIT,
             ledger_json=to_script_json({"runs": [_ledger(view) for view in views]}),
@@ -111,29 +112,6 @@ def _view(run: SessionsRun, key: str) -> SessionsView:
     metrics = {name: Estimate(*(entry[part] for part in fields)) for name, entry in summary["metrics"].items()}
     gap, worth = read_gap(run)
     return SessionsView(key, run, metrics, summary, gap, worth)
-
-
-def read_gap(run: SessionsRun) -> tuple[dict[str, Estimate] | None, dict[str, Estimate] | None]:
-    """Return the parts of the gap and the worth of a session that the folder of ``run`` holds, if it does.
-
-    Raises
-    ------
-    ValueError
-        If the file is of another agent or is not what ``terms bankroll --gap`` writes.
-    """
-    path = run.folder / GAP
-    if not path.is_file():
-        return None, None
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        parts = {row["part"]: Estimate(row["estimate"], row["low"], row["high"], row["n"]) for row in found["rows"]}
-        worth = {name: Estimate(**entry) for name, entry in found["worth"].items()}
-        agent = found["agent"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not what terms bankroll --gap writes: {error!r}") from error
-    if agent != run.header.agent:
-        raise ValueError(f"{path} is about {agent!r}; the sessions were played by {run.header.agent!r}")
-    return parts, worth
 
 
 def _balance(view: SessionsView) -> tuple[bool, float]:

@@ -29,19 +29,6 @@ PARTS = {
     "reference": "ruin-aware reference",
 }
 """Parts of a gap from left to right, and how each is named to a reader."""
-WORTH = {
-    "value": "Ruin-aware optimum of the menu",
-    "held_out_value": "The same, valued on other suppliers",
-    "known_types_value": "Every type known, no ruin",
-    "risk_neutral_value": "Risk-neutral policy under ruin",
-    "price_of_caution": "Price of caution",
-    "memoryless_value": "Ruin-aware, without memory",
-    "value_of_memory": "Value of memory",
-    "dollar_at_start": "One more dollar at the start",
-    "survival": "Survival, ruin-aware",
-    "risk_neutral_survival": "Survival, risk-neutral",
-}
-"""What a session is worth, and how each number is named to a reader."""
 
 
 class View(Protocol):

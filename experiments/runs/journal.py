@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Mapping
@@ -41,11 +42,18 @@ def strict_dumps(value: object) -> str:
 
 def strict_loads(text: str | bytes) -> Any:
     """Read JSON, refusing NaN and infinities, which Python's own reader accepts."""
-    return json.loads(text, parse_constant=_refuse_constant)
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not valid JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):  # 1e400: what was read so could never be written again
+        raise ValueError(f"{digits[:40]} is not a finite number")
+    return value
 
 
 def encode_line(data: Mapping[str, Any]) -> bytes:

@@ -32,6 +32,7 @@ _FAULTS: dict[int | str, dict[str, Any]] = {
     for status, meaning in {
         400: "the body is no JSON",
         401: "no token or another one",
+        403: "the operator named the agents that may play, and this is none of them",
         404: "no such session",
         409: "not the next turn; the year is over, or is not over; the folder is in use",
         413: "the body is too large",

@@ -19,11 +19,14 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 import terms
+from commerce.setting import Setting
 from experiments.runs.journal import strict_dumps
 from experiments.serving.faults import RequestError, log_error
 from experiments.serving.session import ServedYear
 from experiments.serving.sessions import Sessions
+from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import MAX_NAME, CallRequest, SessionInfo
+from experiments.years.briefing import make_opening
 
 KEY_META, TURN_META = "terms-commerce/idempotency-key", "terms-commerce/turn"
 DEFAULT_AGENT = "mcp"
@@ -33,8 +36,19 @@ T = TypeVar("T")
 Find = Callable[[Context], ServedYear]
 
 
-def build_server(find: Find) -> Server[Any]:
-    """Return a server of the year that ``find`` names for a request."""
+def briefing_text(settings: ServeSettings) -> str:
+    """Return what every agent is told first, as one text; it depends on rules and limits, not on the world's seed."""
+    spec, seat = settings.spec(DEFAULT_AGENT, 0), settings.seat(DEFAULT_AGENT)
+    setting = Setting(spec.build_world(), spec.build_rules())
+    opening = make_opening(seat.name, setting, seat.limits, seat.briefing_extra(()))
+    return "\n\n".join(str(message["content"]) for message in opening.messages)
+
+
+def build_server(find: Find, instructions: str) -> Server[Any]:
+    """Return a server of the year that ``find`` names for a request.
+
+    ``instructions`` are the briefing: many clients show them to their model by themselves, and a prompt only on demand.
+    """
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         info = await _info(find, context)
@@ -70,7 +84,7 @@ def build_server(find: Find) -> Server[Any]:
     return Server(
         "terms-commerce",
         version=terms.__version__,
-        instructions="Run a store for a year. The prompt `brief` tells what is known; every tool call takes time.",
+        instructions=instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,
@@ -115,7 +129,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
 async def serve_stdio(sessions: Sessions, agent: str, run: int) -> None:
     """Serve one year until the input ends."""
     year = sessions.open(agent, run)
-    server = build_server(lambda context: year)
+    server = build_server(lambda context: year, briefing_text(sessions.settings))
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from experiments.extras import need
 from experiments.runs.files import write_atomically
-from experiments.serving.http_app import build_app
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
+
+need("serve", "fastapi")
+
+from experiments.serving.http_app import build_app  # noqa: E402 - only after its absence was named
 
 OPENAPI = Path(__file__).with_name("openapi.json")
 

@@ -9,16 +9,20 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
-import uvicorn
-from starlette.routing import Route
-
-from experiments.serving.connection import PatientConnection
-from experiments.serving.guard import BODY_SECONDS, Guard
-from experiments.serving.http_app import build_app
-from experiments.serving.mcp_server import build_server, find_by_address
+from experiments.extras import need
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import Token
+
+need("serve", "fastapi", "uvicorn", "mcp")
+
+import uvicorn  # noqa: E402 - only after its absence was named
+from starlette.routing import Route  # noqa: E402
+
+from experiments.serving.connection import PatientConnection  # noqa: E402
+from experiments.serving.guard import BODY_SECONDS, Guard  # noqa: E402
+from experiments.serving.http_app import build_app  # noqa: E402
+from experiments.serving.mcp_server import briefing_text, build_server, find_by_address  # noqa: E402
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -56,7 +60,8 @@ def build_service(sessions: Sessions, token: Token, *, body_seconds: float = BOD
     """Return the whole service: HTTP, and MCP at ``/mcp``."""
     from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 
-    manager = StreamableHTTPSessionManager(build_server(find_by_address(sessions)), json_response=True, stateless=True)
+    mcp = build_server(find_by_address(sessions), briefing_text(sessions.settings))
+    manager = StreamableHTTPSessionManager(mcp, json_response=True, stateless=True)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

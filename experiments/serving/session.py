@@ -7,6 +7,7 @@ also after the process was killed: the transcript says what was done, and a year
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
@@ -17,7 +18,7 @@ from experiments.serving.faults import RequestError, wrong_turn
 from experiments.serving.settings import ServeSettings
 from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
-from experiments.years.agents import conclude, open_session
+from experiments.years.agents import ENDED, conclude, open_session
 from experiments.years.run import open_header
 from experiments.years.transcript import TRANSCRIPT, Line, Outcome, Said, TurnRecord, read_outcome
 
@@ -33,6 +34,11 @@ class ServedYear:
         What the operator decided.
     agent, run
         Which year it is.
+
+    Attributes
+    ----------
+    last_used
+        When it was last asked for anything, as ``time.monotonic`` says it.
 
     Raises
     ------
@@ -50,7 +56,8 @@ class ServedYear:
         self._one_turn = threading.Lock()
         self._kept: dict[str, Kept] = {}
         self._journal: JournalWriter | None = None
-        self._is_stale = False
+        self._is_stale = self._is_closed = False
+        self.last_used = time.monotonic()
         with ExitStack() as held:
             held.callback(self._close_journal)
             held.enter_context(exclusive_lock(self._folder))
@@ -60,6 +67,17 @@ class ServedYear:
     def close(self) -> None:
         """Let go of the folder; everything is in it."""
         self._held.close()
+
+    def let_go(self) -> bool:
+        """Close unless a turn is being carried out; returns whether it is closed now."""
+        if not self._one_turn.acquire(blocking=False):
+            return False
+        try:
+            self._is_closed = True
+            self.close()
+        finally:
+            self._one_turn.release()
+        return True
 
     @property
     def next_turn(self) -> int:
@@ -111,7 +129,7 @@ class ServedYear:
         """End the year if it goes on, and return its public numbers."""
         with self._alone():
             if self._outcome is None:
-                self._conclude(Outcome.AGENT_STOPPED, "ended by the agent")
+                self._conclude(Outcome.AGENT_STOPPED, ENDED)
         return self.result()
 
     def result(self) -> YearResult:
@@ -136,10 +154,13 @@ class ServedYear:
         if not self._one_turn.acquire(timeout=BUSY_SECONDS):
             raise RequestError(503, "busy", "another turn of this session is still being carried out", field="session")
         try:
+            if self._is_closed:  # between being found and being used; asked again, it is found on disk
+                raise RequestError(503, "busy", "the server is making room; send it again", field="session")
             if self._is_stale:
                 self._restore()
             yield
         finally:
+            self.last_used = time.monotonic()
             self._one_turn.release()
 
     def _carry_out(self, said: Said, key: str, turn: int | None) -> bytes:
@@ -148,7 +169,7 @@ class ServedYear:
         if turn is not None and turn != self.next_turn:
             raise wrong_turn(turn, self.next_turn)
         self._is_stale = True  # until all is on disk: if that fails, memory is no longer the truth
-        self._session.act(said)
+        self._session.act(said, key=key)
         self._conclude_if_over()
         self._is_stale = False
         return self._kept[key].answer
@@ -174,9 +195,8 @@ class ServedYear:
         assert self._journal is not None
         self._journal.append(*(line.model_dump(mode="json") for line in lines))
         for line in lines:
-            if isinstance(line, TurnRecord):
-                key, kept = keep(line, self._session.outcome)
-                self._kept[key] = kept
+            if isinstance(line, TurnRecord) and line.key is not None:
+                self._kept[line.key] = keep(line, self._session.outcome)
 
     def _close_journal(self) -> None:
         if self._journal is not None:
@@ -188,4 +208,6 @@ class ServedYear:
             self._conclude(self._session.outcome, self._session.detail)
 
     def _conclude(self, outcome: Outcome, detail: str) -> None:
+        self._is_stale = True  # the year in memory is stopped before its end is on disk
         self._outcome = conclude(self._folder, self._spec, self._session, outcome, detail)
+        self._is_stale = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from types import TracebackType
 from typing import Self
 
@@ -14,16 +15,18 @@ from experiments.serving.faults import RequestError, logger, unknown_session
 from experiments.serving.session import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
 
+IDLE_SECONDS = 60.0
+"""A year that is played more often than that keeps its place: taking it up again means to carry out all its turns."""
+
 
 class Sessions:
     """The years of one server. Sessions are found on disk again after a restart; closing leaves everything there."""
 
     def __init__(self, settings: ServeSettings) -> None:
         self.settings = settings
-        self._lock = threading.Lock()
-        self._gates: dict[str, threading.Lock] = {}
+        self._changed = threading.Condition()
         self._years: dict[str, ServedYear] = {}
-        self._num_coming = 0
+        self._coming: set[str] = set()
 
     def open(self, agent: str, run: int) -> ServedYear:
         """Return the year of ``agent`` and ``run``, begun now if there is none.
@@ -31,34 +34,36 @@ class Sessions:
         Raises
         ------
         RequestError
-            If the agent's name cannot be one, or too many years are going on.
+            If the agent's name cannot be one or is not one that may play, or too many years are going on.
         """
         if not re.fullmatch(AGENT_NAME, agent) or not 0 <= run <= MAX_RUN:
             message = (
                 f"agent={agent!r:.80}, run={run}: a name needs up to 64 letters, digits, . _ - and run 0 to {MAX_RUN}"
             )
             raise RequestError(422, "invalid_request", message, field="agent")
+        if self.settings.agents and agent not in self.settings.agents:
+            raise RequestError(403, "unknown_agent", f"agent={agent!r} may not play here", field="agent")
         name = f"{agent}:{run}"
-        with self._lock:
-            gate = self._gates.setdefault(name, threading.Lock())
-        with gate:  # one year at a time is taken up under each name, and nobody else waits for it
-            with self._lock:
-                if name in self._years:
-                    return self._years[name]
-                self._make_room()
-                self._num_coming += 1
-            try:
-                year = self._take_up(agent, run)
-                with self._lock:
-                    self._years[name] = year
-            finally:
-                with self._lock:
-                    self._num_coming -= 1
+        with self._changed:
+            while name in self._coming:  # one year at a time is taken up under each name, and nobody else waits for it
+                self._changed.wait()
+            if name in self._years:
+                return self._years[name]
+            self._make_room()
+            self._coming.add(name)
+        try:
+            year = self._take_up(agent, run)
+            with self._changed:
+                self._years[name] = year
+        finally:
+            with self._changed:
+                self._coming.discard(name)
+                self._changed.notify_all()
         return year
 
     def get(self, session: str) -> ServedYear:
         """Return a year that was opened before, by this server or by one before it."""
-        with self._lock:
+        with self._changed:
             found = self._years.get(session)
         if found is not None:
             return found
@@ -70,7 +75,7 @@ class Sessions:
 
     def close(self) -> None:
         """Let go of all folders."""
-        with self._lock:
+        with self._changed:
             for year in self._years.values():
                 year.close()
             self._years.clear()
@@ -86,14 +91,15 @@ class Sessions:
             raise RequestError(409, "other_year", message) from None
 
     def _make_room(self) -> None:
-        """Forget the oldest year that is over; it is found on disk when somebody asks for it."""
-        if len(self._years) + self._num_coming < self.settings.max_sessions:
+        """Let go of a year that is over, else of the one that was left alone longest; both are found on disk again."""
+        limit, now = self.settings.max_sessions, time.monotonic()
+        if len(self._years) + len(self._coming) < limit:
             return
-        over = next((name for name, year in self._years.items() if year.is_over), None)
-        if over is None:
-            limit = self.settings.max_sessions
-            raise RequestError(429, "too_many_sessions", f"{limit} years are going on, the limit of this server")
-        self._years.pop(over).close()
+        for name, year in sorted(self._years.items(), key=lambda item: (not item[1].is_over, item[1].last_used)):
+            if (year.is_over or now - year.last_used >= IDLE_SECONDS) and year.let_go():
+                del self._years[name]
+                return
+        raise RequestError(429, "too_many_sessions", f"{limit} years are going on, the limit of this server")
 
     def __enter__(self) -> Self:
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,6 +33,9 @@ class ServeSettings(BaseModel):
     num_days: int = Field(365, ge=1, le=3650)
     max_turns: int = Field(4000, ge=1, le=1_000_000)
     max_sessions: int = Field(64, ge=1, le=10_000)
+    agents: tuple[Annotated[str, Field(pattern=f"^{AGENT_NAME}$")], ...] = Field(
+        (), description="who may play; empty lets anyone with the token, under any number of names"
+    )
 
     def seat(self, agent: str) -> PlainSeat:
         """Return the seat of ``agent``, who plays from outside."""

@@ -7,14 +7,13 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from commerce.reading import TOO_DEEP, is_too_deep
 from experiments.models.records import ToolCall
 from experiments.models.texts import whole_characters
 from experiments.runs.journal import strict_dumps
 from experiments.serving.faults import RequestError
 from experiments.serving.wire import MAX_KEY, ActionsAnswer, CallRequest, ToolResponse
 from experiments.years.transcript import Outcome, Said, TurnRecord
-
-KEY = "idempotency_key"
 
 
 class Kept(NamedTuple):
@@ -30,7 +29,7 @@ class Kept(NamedTuple):
 
 
 def said_by(calls: Sequence[CallRequest], content: str | None, key: str) -> Said:
-    """Return what the agent said, with the key of its turn. A call without an id is named after its place.
+    """Return what the agent said in the turn of ``key``. A call without an id is named after its place.
 
     Raises
     ------
@@ -46,7 +45,7 @@ def said_by(calls: Sequence[CallRequest], content: str | None, key: str) -> Said
             message = f"tool_calls.{place}.id={one!r} is that of another call of this turn"
             raise RequestError(422, "invalid_request", message, field=f"tool_calls.{place}.id")
     text = None if content is None else whole_characters(content)
-    return Said(content=text, tool_calls=made, replay={KEY: key})
+    return Said(content=text, tool_calls=made)
 
 
 def _tool_call(call: CallRequest, place: int) -> ToolCall:
@@ -57,6 +56,8 @@ def _tool_call(call: CallRequest, place: int) -> ToolCall:
 
 def _json(arguments: Any) -> str:
     """Return the text of the arguments; left out they are an empty object, as everywhere."""
+    if is_too_deep(arguments):
+        return TOO_DEEP
     return json.dumps({} if arguments is None else arguments, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -66,8 +67,8 @@ def digest(said: Said) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def keep(record: TurnRecord, outcome: Outcome | None) -> tuple[str, Kept]:
-    """Return the key of a turn and what is kept under it.
+def keep(record: TurnRecord, outcome: Outcome | None) -> Kept:
+    """Return what is kept of a turn.
 
     It follows from the transcript alone, so the answer has the same bytes after a restart. ``outcome`` is that of the
     year after the turn.
@@ -80,10 +81,17 @@ def keep(record: TurnRecord, outcome: Outcome | None) -> tuple[str, Kept]:
         outcome=outcome,
     )
     body = strict_dumps(answer.model_dump(mode="json")).encode()
-    return record.said.replay[KEY], Kept(record.turn, digest(record.said), body)
+    return Kept(record.turn, digest(record.said), body)
 
 
 def keep_all(records: Sequence[TurnRecord], outcome: Outcome | None) -> dict[str, Kept]:
-    """Return what is kept of all turns so far; only the last can have ended the year."""
+    """Return what is kept of all turns so far, by key; only the last can have ended the year.
+
+    A turn that was played in this process has no key, and nobody can send it again.
+    """
     last = len(records) - 1
-    return dict(keep(record, outcome if place == last else None) for place, record in enumerate(records))
+    return {
+        record.key: keep(record, outcome if place == last else None)
+        for place, record in enumerate(records)
+        if record.key is not None
+    }

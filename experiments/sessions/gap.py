@@ -12,6 +12,7 @@ from experiments.models.playing import PlayedEpisode
 from experiments.models.reveal import reveal_side_info
 from experiments.runs.folder import RunError
 from experiments.sessions.folder import SessionsRun
+from experiments.sessions.gap_file import has_nothing_to_repair
 from experiments.sessions.play import SessionJob, Table
 from experiments.sessions.spec import Arm, SessionsSpec
 from oracle.agents import Planner
@@ -43,13 +44,12 @@ def sessions_gap(
     """
     if not run.is_complete:
         raise RunError(f"{run.folder} holds sessions that have not ended; run the same command again")
-    spec, table = run.header.spec, OracleTable(run.header.spec.chain)
+    spec, table = run.header.spec, OracleTable(run.header.spec.chain, run.header.spec.economics)
     scored = {each.session: each.terminal_cents / 100 for each in run.sessions if each.is_scored}
-    faultless = {each.session for each in run.sessions if not any(period.fault for period in each.periods)}
 
     def play_arm(session: int, condition: Condition) -> float | None:
-        if condition is Condition.BASE and session in faultless and not _has_illegal(run, session):
-            return scored[session]  # nothing to repair: asking a model again would only add its noise
+        if condition is Condition.BASE and has_nothing_to_repair(run.sessions[session]):
+            return scored[session]  # asking a model again would only add its noise
         return play_session(agent, spec, session, condition, table)
 
     def play_reference(session: int) -> dict[str, float]:
@@ -57,10 +57,6 @@ def sessions_gap(
 
     arms = run_arms(scored, play_arm, play_reference, progress)
     return split_gap(run.header.agent, arms)
-
-
-def _has_illegal(run: SessionsRun, session: int) -> bool:
-    return any(period.termination == "invalid_action" for period in run.sessions[session].periods)
 
 
 def play_session(
@@ -79,7 +75,7 @@ def play_session(
 
 @dataclass
 class _Host:
-    """Plays the periods of one session under a condition and remembers what the exact belief would."""
+    """Plays the periods of one session under a condition and remembers what the reference's belief would."""
 
     condition: Condition
     table: OracleTable

@@ -11,6 +11,7 @@ from experiments.runs.folder import SUMMARY, RunError
 from experiments.runs.journal import DamagedJournalError, strict_dumps
 from experiments.runs.verify import call_log_findings, result_findings
 from experiments.sessions.folder import LOG, PARQUET, SessionsRun, load_sessions, parquet_bytes
+from experiments.sessions.gap_file import gap_findings
 from experiments.sessions.records import Place, episode_of, settled_period, to_row
 from experiments.sessions.spec import SessionsSpec
 from experiments.sessions.summary import summary_object
@@ -33,7 +34,7 @@ def verify_sessions(folder: str | Path) -> list[str]:
     findings += call_log_findings(folder)
     for sessions in (run.sessions, run.memoryless):
         findings += _session_findings(sessions, spec)
-    return findings + (_result_findings(run) if run.is_complete else [])
+    return findings + (_result_findings(run) + gap_findings(run) if run.is_complete else [])
 
 
 def _session_findings(sessions: Sequence[SessionRecord], spec: SessionsSpec) -> Iterator[str]:

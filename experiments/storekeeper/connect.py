@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from experiments.extras import need
 from experiments.models.cache import ReplyCache
 from experiments.models.calls import read_calls, spending_of
 from experiments.models.client import ChatClient
@@ -17,9 +18,10 @@ from experiments.models.seat import LOCAL, model_settings
 from experiments.models.settings import ModelSettings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
+from experiments.storekeeper.tokens import EXTRA
 from experiments.years.transcript import MODEL_CALLS
 
-MAX_OUTPUT_TOKENS = 8_000
+MAX_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS = 8_000, 1_000
 TIMEOUT_S = 600.0
 LOCAL_OUTPUT_TOKENS = 240
 LOCAL_TEMPERATURE = 1.5
@@ -55,11 +57,19 @@ def plan_seat(agent: str, options: StorekeeperOptions) -> StorekeeperSeat:
     """
     baseline = LOCAL_STOREKEEPER if agent == LOCAL else StorekeeperSettings()
     settings = StorekeeperSettings.model_validate({**baseline.model_dump(), **options.storekeeper})
+    if settings.tokenizer != "characters":
+        need(*EXTRA)
+    model = _model(agent, options, settings.context_tokens)
+    if model.max_output_tokens >= settings.context_tokens:
+        raise ValueError(
+            f"max_output_tokens={model.max_output_tokens} must be below context_tokens={settings.context_tokens}: "
+            "what is to be answered needs room as well"
+        )
     name = agent + (f"@{options.effort}" if options.effort else "")
-    return StorekeeperSeat(name, _model(agent, options), settings, baseline=baseline)
+    return StorekeeperSeat(name, model, settings, baseline=baseline)
 
 
-def _model(agent: str, options: StorekeeperOptions) -> ModelSettings:
+def _model(agent: str, options: StorekeeperOptions, context_tokens: int) -> ModelSettings:
     asked: dict[str, Any] = {
         "base_url": options.base_url,
         "api_key_env": options.api_key_env,
@@ -73,7 +83,8 @@ def _model(agent: str, options: StorekeeperOptions) -> ModelSettings:
         made = local_model_settings("http://127.0.0.1/v1")
         limit = options.max_output_tokens or LOCAL_OUTPUT_TOKENS
         return made.model_copy(update={"max_output_tokens": limit, "temperature": LOCAL_TEMPERATURE, "seed": None})
-    limit = options.max_output_tokens or MAX_OUTPUT_TOKENS
+    in_proportion = max(LEAST_OUTPUT_TOKENS, context_tokens // 16)  # as 8,000 are of the published 128,000
+    limit = options.max_output_tokens or min(MAX_OUTPUT_TOKENS, in_proportion)
     found = model_settings(agent, **asked, max_output_tokens=limit, timeout_s=TIMEOUT_S)
     if found is None:
         raise ValueError(f"agent={agent!r} names no model")

@@ -21,9 +21,9 @@ from experiments.models.settings import Prices
 from experiments.models.usage import cost
 from experiments.runs.journal import strict_dumps
 from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
-from experiments.storekeeper.settings import StorekeeperSettings
+from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.tokens import Gauge
-from experiments.storekeeper.window import Budget, Window
+from experiments.storekeeper.window import Window
 from experiments.storekeeper.wire import call_schema, said_of, turn_messages
 from experiments.years.briefing import render
 from experiments.years.session import Answer, YearSession
@@ -99,8 +99,7 @@ class _Play:
         )
         self._window = Window(Gauge(self._settings.tokenizer), session.opening.messages, strict_dumps(self._asking))
         self._memory = Recollection(keeper.settings)
-        at = keeper.settings.trigger(keeper.max_output_tokens)
-        self._budget = Budget(at, min(keeper.settings.evict_to, at // 2), keeper.settings.keep_groups)
+        self._budget = keeper.settings.budget(keeper.max_output_tokens)
         self._turn = self._day = 0
 
     def run(self) -> None:
@@ -197,7 +196,9 @@ class _Play:
     def _send_question(self, kind: str, question: str, call_id: str) -> Completion:
         limit = self._settings.summary_tokens
         facts = {"words": int(limit * _WORDS_PER_TOKEN), "reflect_days": self._settings.reflect_days}
-        messages = [{"role": "system", "content": render(kind, facts)}, {"role": "user", "content": question}]
+        told = render(kind, facts)
+        shown = self._window.gauge.latest(question, self._settings.budget(limit).at, beside=told)
+        messages = [{"role": "system", "content": told}, {"role": "user", "content": shown}]
         return self._complete(messages, call_id, {"max_output_tokens": limit})
 
     def _ask(self, request: Request) -> tuple[Said, Request]:

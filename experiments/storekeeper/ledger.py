@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from commerce.reading import read_text
 from commerce.types import Refusal
-from experiments.runs.journal import strict_loads
 from experiments.years.transcript import Told
 
 PRICE_LIMIT = "price_limit"
@@ -110,9 +110,9 @@ class PriceGuard:
 
 def _moves(arguments: str) -> list[Mapping[str, Any]]:
     try:
-        actions = strict_loads(arguments)["actions"]
+        actions = read_text(arguments)["actions"]
         return [move for move in actions if isinstance(move, Mapping)]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return []
 
 

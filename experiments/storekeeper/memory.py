@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.runs.journal import strict_loads
+from commerce.reading import read_text
 from experiments.storekeeper.ledger import TradeLedger
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.session import Answer
@@ -44,7 +44,7 @@ class Recollection:
             self._week.append(turn_text(day, said, answer))
 
     def _note_title(self, arguments: str) -> None:
-        given: dict[str, Any] = strict_loads(arguments)
+        given: dict[str, Any] = read_text(arguments)
         title = str(given.get("title"))
         if given["action"] == "add":
             self._titles[title] = None

@@ -71,11 +71,13 @@ class StorekeeperSeat:
     def briefing_extra(self, tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Return what the briefing says about the context, and about calling tools in text."""
         chosen, is_json = self.settings, self.settings.tool_mode == "json"
+        budget = chosen.budget(self.model.max_output_tokens)
         context = {
             "tokens": chosen.context_tokens,
-            "evict_at": chosen.trigger(self.model.max_output_tokens),
+            "evict_at": budget.at,
+            "evict_to": budget.to,
             "is_plain": chosen.memory is Memory.PLAIN,
-            **chosen.model_dump(include={"evict_to", "keep_groups", "reflect_days", "keep_reflections"}),
+            **chosen.model_dump(include={"keep_groups", "reflect_days", "keep_reflections"}),
             "memory": chosen.memory.value,
             "price_limit_pct": chosen.price_limit_pct,
         }

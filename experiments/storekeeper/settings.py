@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -37,6 +37,14 @@ def in_proportion(context_tokens: int) -> dict[str, int]:
         "evict_at": context_tokens * _EVICT_AT // _CONTEXT,
         "evict_to": context_tokens * _EVICT_TO // _CONTEXT,
     }
+
+
+class Budget(NamedTuple):
+    """Expected prompt tokens from which groups leave, what is to be left, and how many of the newest always stay."""
+
+    at: int
+    to: int
+    keep: int
 
 
 class StorekeeperSettings(Frozen):
@@ -76,9 +84,13 @@ class StorekeeperSettings(Frozen):
         """Limits of the session."""
         return Limits(max_turns=self.max_turns, max_idle_turns=self.max_idle_turns)
 
-    def trigger(self, max_output_tokens: int) -> int:
-        """Return the prompt tokens from which turns are removed: the answer must have room as well."""
-        return max(1, min(self.evict_at, self.context_tokens - max_output_tokens))
+    def budget(self, max_output_tokens: int) -> Budget:
+        """Return when turns are removed and how much stays: the answer must have room as well.
+
+        What is left is at most half of what was there, else the next turn would remove some again.
+        """
+        at = max(1, min(self.evict_at, self.context_tokens - max_output_tokens))
+        return Budget(at, min(self.evict_to, at // 2), self.keep_groups)
 
     def suffix(self, baseline: StorekeeperSettings | None = None) -> str:
         """Return what sets these settings apart by name from ``baseline``, by default the published harness."""

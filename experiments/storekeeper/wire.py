@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from commerce.reading import read_text
 from experiments.models.objects import blank_thinking, find_objects
 from experiments.models.records import Completion, ToolCall
-from experiments.runs.journal import strict_loads
 from experiments.years.session import Answer
 from experiments.years.transcript import Said
 
@@ -36,8 +36,8 @@ def turn_messages(said: Said, answer: Answer, tool_mode: str) -> tuple[Message, 
 def _written_call(call: ToolCall) -> Message:
     """Return a call as servers take it back: some refuse a history with a name or arguments that are none."""
     try:
-        is_object = isinstance(strict_loads(call.arguments), dict)
-    except (ValueError, RecursionError):
+        is_object = isinstance(read_text(call.arguments), dict)
+    except ValueError:
         is_object = False
     arguments = call.arguments if is_object else json.dumps({"unreadable": call.arguments[:_SHOWN]})
     name = _BAD_NAME.sub("_", call.name)[:64] or "unnamed"

@@ -7,6 +7,10 @@ from pathlib import Path
 from experiments.runs.journal import strict_dumps
 from experiments.storekeeper.seat import seat_of
 from experiments.years.agents import (
+    DERIVED,
+    ENDED,
+    LEFT,
+    OVERFLOWED,
     PlainSeat,
     YearSeat,
     calls_bytes,
@@ -21,6 +25,7 @@ from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, OutcomeRecord, read_outcome, read_transcript
 
 _FROM_SESSION = (Outcome.FINISHED, Outcome.BANKRUPT)
+"""What only the turns can say."""
 
 
 def verify_agent_year(folder: Path, spec: YearSpec) -> list[str]:
@@ -50,17 +55,37 @@ def checking_seat(spec: YearSpec) -> YearSeat:
 
 def _check_files(folder: Path, spec: YearSpec, session: YearSession, written: OutcomeRecord) -> list[str]:
     found = session.outcome
-    if (written.outcome in _FROM_SESSION or found in _FROM_SESSION) and written.outcome != found:
+    if not _may_be(written, found):
         return [f"{OUTCOME} says {written.outcome}, the turns say {found or 'that the year could go on'}"]
-    expected = outcome_record(folder, session, written.outcome, written.detail)
+    if found is None and not _is_known(written):
+        return [f"{OUTCOME} says {written.detail!r:.200}, which no {written.outcome} is"]
+    detail = written.detail if found is None else session.detail
+    expected = outcome_record(folder, session, written.outcome, detail)
     made: dict[str, bytes] = {}
     if written.is_scored:
         session.year.stop()
-        expected = expected.model_copy(update={"end": session.year.state.end, "days": written.days})
+        expected = expected.model_copy(update={"end": session.year.state.end})
         result = strict_dumps(result_object(spec, session.year)) + "\n"
         made = {CALLS: calls_bytes(session.entries), RESULT: result.encode()}
     made[OUTCOME] = outcome_bytes(expected)
-    return [f"{name} is not what the turns give" for name, data in made.items() if _differs(folder / name, data)]
+    left = [name for name in DERIVED if name not in made and (folder / name).exists()]
+    return [f"{name} is not what the turns give" for name, data in made.items() if _differs(folder / name, data)] + [
+        f"{name} is there although {OUTCOME} says that the year has no score" for name in left
+    ]
+
+
+def _may_be(written: OutcomeRecord, found: Outcome | None) -> bool:
+    """Whether a year can have ended as it is written; what the turns say leaves no choice."""
+    if found is not None:
+        return written.outcome == found
+    return written.outcome not in _FROM_SESSION
+
+
+def _is_known(written: OutcomeRecord) -> bool:
+    """Whether the reason is one that is written; a provider's own words can be any."""
+    if written.outcome is Outcome.AGENT_FAULT:
+        return written.detail.startswith(OVERFLOWED)
+    return written.is_scored == (written.detail in (LEFT, ENDED))
 
 
 def _differs(path: Path, data: bytes) -> bool:

@@ -100,6 +100,10 @@ class PlainSeat:
         return {"limits": self.limits.model_dump(mode="json")}
 
 
+DERIVED = (CALLS, RESULT)
+"""What only a scored year has."""
+LEFT, ENDED, OVERFLOWED = "the agent left before the end", "ended by the agent", "its context overflowed: "
+"""What ``outcome.json`` says of a year that was scored although its session could have gone on."""
 OnDay = Callable[[YearSpec, DayRecord], None]
 """Called with each morning that is reached, and at first with the last one of earlier sittings."""
 
@@ -172,9 +176,9 @@ def _play(agent: YearAgent, session: YearSession) -> tuple[Outcome, str]:
     except BudgetExceeded as error:
         return Outcome.BUDGET, str(error)
     except ContextOverflow as error:
-        return Outcome.AGENT_FAULT, f"its context overflowed: {error}"
+        return Outcome.AGENT_FAULT, f"{OVERFLOWED}{error}"
     if session.outcome is None:
-        return Outcome.AGENT_STOPPED, "the agent left before the end"
+        return Outcome.AGENT_STOPPED, LEFT
     return session.outcome, session.detail
 
 
@@ -186,6 +190,9 @@ def conclude(folder: Path, spec: YearSpec, session: YearSession, outcome: Outcom
         record = record.model_copy(update={"end": session.year.state.end})
         write_atomically(folder / CALLS, calls_bytes(session.entries))
         write_atomically(folder / RESULT, (strict_dumps(result_object(spec, session.year)) + "\n").encode())
+    else:
+        for name in DERIVED:
+            (folder / name).unlink(missing_ok=True)
     write_atomically(folder / OUTCOME, outcome_bytes(record))
     return record
 

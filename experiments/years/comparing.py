@@ -11,6 +11,7 @@ import numpy as np
 from experiments.runs.journal import strict_loads
 from experiments.stats import Comparison, compare_values
 from experiments.years.run import HEADER, RESULT, is_year, read_spec
+from experiments.years.spec import YearSpec
 from experiments.years.transcript import read_outcome
 
 BETTER = {
@@ -62,17 +63,24 @@ def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
     for folder in years:
         spec = read_spec(folder)
         by_world = found.setdefault(spec.merchant, {})
-        path = folder / RESULT
-        if not path.is_file():
-            outcome = read_outcome(folder)
-            excluded[folder] = outcome.outcome.value if outcome else "unfinished"
+        if (why := _why_excluded(folder, spec)) is not None:
+            excluded[folder] = why
             continue
-        result: dict[str, Any] = strict_loads(path.read_bytes())
+        result: dict[str, Any] = strict_loads((folder / RESULT).read_bytes())
         value = result["metrics"][metric]["value"]
         if value is not None:
             by_world.setdefault(f"{spec.world_digest}/{spec.rules}/{spec.num_days}", []).append(value)
     means = {agent: {world: sum(v) / len(v) for world, v in worlds.items()} for agent, worlds in found.items()}
     return Outcomes(means, excluded)
+
+
+def _why_excluded(folder: Path, spec: YearSpec) -> str | None:
+    """Return why a year has no score. An agent's has one when its outcome says so, whatever files lie beside it."""
+    outcome = read_outcome(folder)
+    if outcome is not None and not outcome.is_scored:
+        return outcome.outcome.value
+    is_open = outcome is None and spec.agent_settings is not None
+    return "unfinished" if is_open or not (folder / RESULT).is_file() else None
 
 
 def compare_years(

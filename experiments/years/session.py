@@ -14,18 +14,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from commerce.ledger import Account
+from commerce.reading import read_text
 from commerce.replay import DivergedError, Entry, result_digest
 from commerce.types import EndReason, Refusal
 from commerce.year import Year
 from experiments.models.records import Record, ToolCall
 from experiments.models.texts import whole_characters
-from experiments.runs.journal import strict_loads
 from experiments.years.limits import Limits
 from experiments.years.transcript import DayRecord, Line, NoteRecord, Opening, Outcome, Said, Sent, Told, TurnRecord
 
 TRUNCATED = "truncated_reply"
 _CUT_OFF = Refusal(
     TRUNCATED, None, "the output limit cut this reply off; none of its calls was carried out, send them again"
+)
+
+FILTERED = "filtered_reply"
+_FILTERED = Refusal(
+    FILTERED,
+    None,
+    "a content filter ended this reply; none of its calls was carried out, send them again",
 )
 
 
@@ -136,7 +143,7 @@ class YearSession:
         """Why the session is over, for people."""
         return self.year.state.end or self._stop_reason() or ""
 
-    def act(self, said: Said, sent: Sent | None = None) -> Answer:
+    def act(self, said: Said, sent: Sent | None = None, key: str | None = None) -> Answer:
         """Carry out one turn, write its line and return the answers.
 
         Raises
@@ -146,7 +153,7 @@ class YearSession:
         """
         if self.is_over:
             raise ValueError(f"the session is over ({self.detail}); no turn can follow")
-        record = self._carry_out(said, sent)
+        record = self._carry_out(said, sent, key)
         self._keep(record)
         return Answer(told=record.told, nudge=record.nudge)
 
@@ -162,23 +169,30 @@ class YearSession:
             return f"the limit of {self.limits.max_turns} turns"
         return None
 
-    def _carry_out(self, said: Said, sent: Sent | None) -> TurnRecord:
+    def _carry_out(self, said: Said, sent: Sent | None, key: str | None) -> TurnRecord:
         ids = [call.id for call in said.tool_calls]
         if len(set(ids)) < len(ids):
             raise ValueError(f"tool_calls has ids {ids}; each id of a turn must be its own")
         start = self.year.time()
-        told = tuple(self._call(call, said.is_truncated) for call in said.tool_calls)
+        refusal = _CUT_OFF if said.is_truncated else _FILTERED if said.is_filtered else None
+        told = tuple(self._call(call, refusal) for call in said.tool_calls)
         self._num_idle = 0 if said.tool_calls else self._num_idle + 1
         nudge = None if said.tool_calls else self._nudge(said)
         self._count(said.microusd if sent else 0)
         record = TurnRecord(
-            turn=self.num_turns, day=start["day"], clock=start["clock"], said=said, told=told, sent=sent, nudge=nudge
+            turn=self.num_turns,
+            day=start["day"],
+            clock=start["clock"],
+            said=said,
+            told=told,
+            sent=sent,
+            key=key,
+            nudge=nudge,
         )
         self.num_turns += 1
         return record
 
-    def _call(self, call: ToolCall, is_truncated: bool) -> Told:
-        refusal = _CUT_OFF if is_truncated else None
+    def _call(self, call: ToolCall, refusal: Refusal | None) -> Told:
         if refusal is None and self._guard is not None:
             refusal = self._guard.refusal(call.name, call.arguments)
         told = self._refuse(call, refusal) if refusal is not None else self._pass_on(call)
@@ -237,7 +251,7 @@ class YearSession:
         self._write = lambda *lines: made.extend(lines)
         for line in past:
             if isinstance(line, TurnRecord):
-                self._keep(self._carry_out(line.said, line.sent))
+                self._keep(self._carry_out(line.said, line.sent, line.key))
             elif isinstance(line, NoteRecord):
                 self.note(line)
         self._write = write
@@ -259,8 +273,8 @@ class YearSession:
 def _read(arguments: str) -> Any:
     """Return the arguments as data where they are one JSON object, else the text, which the year refuses as it is."""
     try:
-        found = strict_loads(arguments)
-    except (ValueError, RecursionError):
+        found = read_text(arguments)
+    except ValueError:
         return arguments
     return found if isinstance(found, dict) else arguments
 

@@ -93,6 +93,11 @@ class Said(Record):
         """Whether the output limit cut it off; none of its calls is then carried out."""
         return self.finish_reason == "length"
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the provider's filter ended it; none of its calls is then carried out."""
+        return self.finish_reason == "content_filter"
+
 
 class Told(Record):
     """The answer to one tool call. ``content`` is the very text: the JSON envelope with ok, data or error, notices."""
@@ -125,6 +130,7 @@ class TurnRecord(Record):
     said: Said
     told: tuple[Told, ...] = ()
     sent: Sent | None = None
+    key: str | None = Field(None, description="the name that a sender gave it, so that it is carried out once")
     nudge: str | None = None
 
 

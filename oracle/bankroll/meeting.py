@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from commerce.economics import ChainConfig, UnitEconomics
+from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, UnitEconomics
+from oracle.bankroll.closing import closing_of
 from oracle.bankroll.memory import Laws, Memory, end_meeting, start_meeting
 from oracle.kernels.planning import Planner, best_offer
 from oracle.planner import BayesAgent, BeliefTracker
@@ -66,7 +67,7 @@ class Path:
 
     rounds: tuple[Round, ...]
     price: float | None
-    memory: Memory | None
+    memory: Memory
 
 
 class Ending(NamedTuple):
@@ -78,9 +79,13 @@ class Ending(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The planner for the suppliers of a chain; what it needs for a family is loaded when one is met."""
+    """The planner for the suppliers of a chain; what it needs for a family is loaded when one is met.
+
+    ``economics`` decide what no deal brings, and with it what the agent learns from its cash.
+    """
 
     chain: ChainConfig
+    economics: EconomicsConfig = SESSION_ECONOMICS
     _families: dict[Family, tuple[Laws, Planner]] = field(default_factory=dict, repr=False)
 
     def play(
@@ -98,9 +103,9 @@ class Table:
             views.append(view)
             game.step(Accept() if caution.takes(view) else Reject() if caution.leaves(view) else move)
         record = game.record("planner")
-        return Path(tuple(views), record.price, _after(tracker, record, memory))
+        return Path(tuple(views), record.price, self._after(tracker, record, memory))
 
-    def remember(self, record: EpisodeRecord, scenario: Scenario, memory: Memory | None) -> Memory | None:
+    def remember(self, record: EpisodeRecord, scenario: Scenario, memory: Memory | None) -> Memory:
         """Return what is remembered after the talk of ``record``, whoever had it."""
         laws, _ = self._family(scenario.family)
         game = Game(scenario)
@@ -108,11 +113,23 @@ class Table:
         for move in recorded_moves(record):
             tracker.see(game.observe())
             game.step(move)
-        return _after(tracker, record, memory)
+        return self._after(tracker, record, memory)
 
     def laws(self, family: Family) -> Laws:
         """Return the laws of suppliers of ``family``."""
         return self._family(family)[0]
+
+    def _after(self, tracker: BeliefTracker, record: EpisodeRecord, memory: Memory | None) -> Memory:
+        """Return what is remembered of a meeting that ``tracker`` followed up to the last move."""
+        settings = self.economics
+        closing = closing_of(
+            record,
+            tracker.seat,
+            is_last_heard=self.chain.game.final_offer_answered,
+            tells_feasible=settings.outside_cents(True) != settings.outside_cents(False),
+        )
+        is_seen = tracker.standing is not None or record.termination is Termination.COUNTERPART_ACCEPT
+        return end_meeting(tracker, closing, (memory.meetings if memory else 0) + is_seen)
 
     def _family(self, family: Family) -> tuple[Laws, Planner]:
         """Return the laws of suppliers of ``family`` and the planner with every regime possible."""
@@ -132,14 +149,6 @@ def stop(path: Path, caution: Caution) -> Ending:
         if caution.leaves(view):
             return Ending(None, number)
     return Ending(path.price, len(path.rounds))
-
-
-def _after(tracker: BeliefTracker, record: EpisodeRecord, memory: Memory | None) -> Memory | None:
-    accepted = None
-    if record.termination is Termination.COUNTERPART_ACCEPT and record.price is not None:
-        accepted = tracker.seat.to_canonical(record.price)
-    met = 1 + (memory.meetings if memory else 0)
-    return end_meeting(tracker, accepted, met) or memory
 
 
 def _decide(tracker: BeliefTracker, planner: Planner, margin: float) -> tuple[Round, Accept | Offer | Reject]:

@@ -12,7 +12,8 @@ to be undone. With the laws of :mod:`commerce.economics.chain` and shares of the
     f(a \mid x, \kappa) = \frac{\sum_\rho w_\rho f_\rho(x, a) \beta_\rho(\kappa)}
     {\sum_\rho w_\rho f_\rho(x) \beta_\rho(\kappa)}.
 
-A deal at an offer says ``r_B`` is not above it; how likely the acceptance was is not used.
+``L_j`` holds every price and cue of a meeting and its end (:mod:`oracle.bankroll.closing`). The belief is exact up to
+its cells, inside which the reservation is uniform, and its nodes of urgency.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commerce.economics import ChainConfig
+from oracle.bankroll.closing import Closing, close_meeting
 from oracle.model import Model
 from oracle.planner import BeliefTracker
 from oracle.prior import RELEASED_REGIMES, SCALE, Grid, Group, Knowledge, Seat, column_groups
@@ -33,8 +35,6 @@ from terms.types import Role
 
 Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-12
-POINT = 1e-6
-"""Half the width of the cell of a reservation that was seen: rounding in a price must not contradict it."""
 FINE, HEAVY = 0.25, 0.02
 """Cells wider than ``FINE`` percent of R with more than ``HEAVY`` of the belief are halved between meetings."""
 
@@ -43,7 +43,7 @@ FINE, HEAVY = 0.25, 0.02
 class Memory:
     """Belief about one supplier between meetings: cells ``low``, ``high`` (rows,), ``weights`` (rows, groups, nodes).
 
-    A reservation that was seen is a cell of width ``2 * POINT``. ``meetings`` counts those remembered.
+    ``meetings`` counts those in which the supplier was seen to name a price or to take one.
     """
 
     low: Floats
@@ -89,26 +89,14 @@ def start_meeting(laws: Laws, seat: Seat, memory: Memory | None) -> BeliefTracke
     return replace(stranger, weights=np.concatenate([known / total, atom]), low=memory.low, high=memory.high)
 
 
-def end_meeting(tracker: BeliefTracker, accepted_offer: float | None, meetings: int) -> Memory | None:
-    """Return what is remembered after a meeting; ``accepted_offer`` is canonical, ``None`` if none was accepted.
+def end_meeting(tracker: BeliefTracker, closing: Closing, meetings: int) -> Memory:
+    """Return what is remembered after a meeting, which is the ``meetings``-th that counts.
 
-    ``None`` if nothing was seen: no price of the supplier and no acceptance.
+    Where the supplier said nothing the own reservation was still seen, and its law is a part of the belief.
     """
-    if tracker.standing is None and accepted_offer is None:
-        return None
-    top = SCALE if tracker.standing is None else tracker.standing
-    low = np.append(tracker.low, top - POINT)
-    high = np.append(np.maximum(tracker.low, np.minimum(tracker.high, top)), top + POINT)
-    weights = tracker.weights.copy()
-    if accepted_offer is not None:
-        ceiling = accepted_offer + POINT
-        width = np.maximum(high - low, 1e-300)
-        cut = weights * np.clip((ceiling - low) / width, 0.0, 1.0)[:, None, None]
-        if cut.sum() > 0:
-            weights, high = cut, np.maximum(low, np.minimum(high, ceiling))
-    weights /= weights.sum()
+    low, high, weights = close_meeting(tracker, closing)
     kept = weights.sum(axis=(1, 2)) > NEGLIGIBLE
-    return _refined(Memory(low[kept], high[kept], weights[kept], meetings))
+    return _refined(Memory(low[kept], high[kept], weights[kept] / weights[kept].sum(), meetings))
 
 
 def _refined(memory: Memory) -> Memory:

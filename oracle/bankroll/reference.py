@@ -29,7 +29,10 @@ class SupplierReference(Reference):
     planners: dict[Family, Planner] = field(default_factory=dict)
 
     def tracker(self, scenario: Scenario) -> Tracker:
-        """Return the exact posterior at the start of ``scenario``, what is remembered included."""
+        """Return the posterior at the start of ``scenario``, what is remembered included.
+
+        It is exact up to the cells and nodes that :mod:`oracle.bankroll.memory` keeps.
+        """
         laws = self._table.laws(scenario.family)
         start = start_meeting(laws, seat_of(Game(scenario).observe()), self.memory)
         groups = laws.groups

@@ -74,11 +74,11 @@ class PolicyPlayer:
         class_ = min(memory.meetings, len(CLASSES) - 1) if memory else 0
         plan = PLANS[self.valued.plan_at(period.number, class_, period.cash_cents)]
         ending, after = self._carry_out(plan, period, memory)
-        if after is not None and self.is_remembering:
+        if self.is_remembering:
             self._known[period.supplier.number] = after
         return ending
 
-    def _carry_out(self, plan: Plan, period: Period, memory: Memory | None) -> tuple[Ending, Memory | None]:
+    def _carry_out(self, plan: Plan, period: Period, memory: Memory | None) -> tuple[Ending, Memory]:
         if plan.caution is not None:
             path = self.table.play(period.scenario, period.money, memory, plan.caution)
             return Ending(path.price, len(path.rounds)), path.memory

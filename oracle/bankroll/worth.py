@@ -2,9 +2,14 @@
 
 All numbers are estimates of the dynamic program on sampled laws. Intervals are from the delete-a-group jackknife over
 the sampled suppliers: the whole analysis is done again without each group, so what is a difference has the interval of
-a difference. Choosing among plans on the same samples flatters the value; ``held_out`` is the value of policies found
-on one half of the suppliers under the laws of the other half, and cannot be flattered. From above the value is held by
-``known_types_value``: every type known and no ruin, as if each period were won on average.
+a difference. They cover the luck of the sample and nothing else.
+
+A value is a lower bound in expectation, being that of a policy that can be played. ``price_of_caution`` and
+``value_of_memory`` are differences of such values and bound nothing: both policies fall short of their optimum, by
+different amounts (:mod:`oracle.bankroll.menu`). Choosing among plans on the same samples flatters a value; ``held_out``
+is the value of policies found on one half of the suppliers under the laws of the other half, and cannot be flattered.
+From above the value is held by ``known_types_value``: every type known and no ruin, as if each period were won on
+average.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ from terms.estimates import LEVEL, Estimate
 
 Floats = NDArray[np.float64]
 NUM_GROUPS = 10
-MENU_VERSION = 2  # raise it when plans, classes or the way they are played change
+MENU_VERSION = 3  # raise it when plans, classes or the way they are played change
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +67,7 @@ def load_outcomes(
     folder: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcomes:
-    """Return sampled outcomes, from the cache or sampled now (half a minute); chains of one law share them.
+    """Return sampled outcomes, from the cache or sampled now (a minute); chains of one law share them.
 
     Only the costs of ``rules`` matter here, not its cash, mode or length.
     """
@@ -163,13 +168,3 @@ def _half_widths(rows: Floats) -> Floats:
     groups = len(rows)
     variance = (groups - 1) / groups * np.square(rows - rows.mean(axis=0)).sum(axis=0)
     return np.asarray(float(stdtrit(groups - 1, 0.5 + LEVEL / 2)) * np.sqrt(variance))
-
-
-def share_of_optimum(terminal_dollars: float, worth: SessionWorth) -> float | None:
-    """Return what a mean final balance gained as a share of what the ruin-aware value gains.
-
-    ``None`` if the latter is not positive.
-    """
-    start = worth.rules.initial_cents / 100
-    gain = (worth.measures["value"].estimate or math.nan) - start
-    return (terminal_dollars - start) / gain if gain > 0 else None

@@ -2,8 +2,7 @@
 
 The simulator against :func:`terms.play` on the published suite, and on drawn batches with one and two threads; the
 known-type dynamic program against the whole-array NumPy twin of the tests, on one problem and one grid; clairvoyant
-values of the published suite; what a decision of the honest optimum takes, and what it earns on a short fresh suite
-(``terms train-oracle --n-per-cell 500 --hide-cues`` is the long table).
+values of the published suite; the dual's inner search.
 """
 
 from __future__ import annotations
@@ -16,12 +15,17 @@ from collections.abc import Callable
 import numpy as np
 
 import terms
+from oracle.bounds import inner_maxima
 from oracle.clairvoyant import clairvoyant_values
+from oracle.kernels.dual import inner_maximum
 from oracle.known_type import offer_grid, price_grid, solve, solve_on
-from oracle.shipped import verify
+from oracle.relaxation import BracketSettings, draw_episodes
+from oracle.shipped import standard_knowledge, values_for
 from oracle.simulate import Schedule, draw_batch, simulate, to_batch
 from terms.agents.scripted import FixedConcession, Patient, TimeDependent
 from terms.cells import suite_cells
+from terms.types import Family, Opener, Role
+from tests.oracle.dual_twin import Twin, tiny_game, tiny_truth
 from tests.oracle.twins import numpy_backward_induction, tiny_problem
 
 REPEATS = 5
@@ -80,19 +84,24 @@ def bench_dynamic_program() -> None:
         _print(f"clairvoyant values of 1,800 episodes, {threads} threads", f"{time.perf_counter() - start:9.1f} s")
 
 
-def bench_optimum() -> None:
-    """Play a few fresh episodes of every family, regime known and unknown, and show what is earned and how fast."""
-    for family in ("taciturn", "candid", "adversarial"):
-        verify(family, "overlap", n_per_cell=1, seed=0)  # compiles
-        for prior in ("overlap", "unknown"):
-            for check in verify(family, prior, n_per_cell=25, seed=0):
-                share = f"U/E[zopa] {check.utility_share:.3f} +- {check.utility_share_se:.3f}"
-                surplus = f"SE+ {check.surplus_efficiency:.3f} +- {check.surplus_efficiency_se:.3f}"
-                _print(f"{family} {prior} {check.opener}, n = {check.n}", f"{share}, {surplus}")
-        _print(f"{family}, regime unknown", f"{check.seconds / (2 * check.n) * 1e3:9.1f} ms an episode")
+def bench_dual() -> None:
+    """Time the dual's inner search at full size, and beside its written-out twin on a tiny game."""
+    values, settings = values_for(standard_knowledge("taciturn", "overlap")), BracketSettings()
+    drawn = draw_episodes(values.knowledge, Opener.AGENT, Role.BUYER, 10, np.random.default_rng(0))
+    start = inner_maxima(values, Opener.AGENT, settings, drawn)  # compiles
+    seconds = _seconds(lambda: inner_maxima(values, Opener.AGENT, settings, drawn), repeats=1)
+    _print("dual search, ticks of 4 % of R", f"{start[:, 1].sum() / seconds:12,.0f} histories a second")
+    rng = np.random.default_rng(1)
+    game = tiny_game(rng, horizon=4, family=Family.TACITURN, rows=2, nodes=1, ticks=3)
+    truth, stats = tiny_truth(game, (0, 0, 1), rng), np.zeros(3)
+    compiled = _seconds(lambda: inner_maximum(game, truth, True, np.zeros(1), stats))
+    written = _seconds(lambda: Twin(game, truth).first(game.weights, float("nan")), repeats=1)
+    _print(
+        "dual search, tiny game", f"{compiled * 1e3:9.2f} ms, NumPy {written * 1e3:.0f} ms, {written / compiled:.0f} x"
+    )
 
 
 if __name__ == "__main__":
     bench_simulator()
     bench_dynamic_program()
-    bench_optimum()
+    bench_dual()

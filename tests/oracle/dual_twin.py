@@ -11,12 +11,53 @@ import numpy as np
 from scipy.stats import norm
 
 from oracle.kernels.belief import past_of
-from oracle.kernels.dual import guess, make_scratch
-from oracle.kernels.finite import price_law
-from oracle.prior import SCALE
+from oracle.kernels.finite import Finite, Truth, price_law
+from oracle.kernels.penalty import guess, make_scratch
+from oracle.kernels.value import NUM_FEATURES, Nets
+from oracle.model import build_model
+from oracle.prior import SCALE, Grid, Knowledge
+from terms.config import GameConfig
+from terms.kernel import STANCES, kernel_params, opening_scale
+from terms.types import Family
 
 NOISES = norm.ppf((np.arange(4000) + 0.5) / 4000)
+NEVER = -1e9  # a slack with which no history ends early
 HARSHNESS = (np.arange(40) + 0.5) / 40
+
+
+def _random_nets(rng, horizon, scale=10.0, hidden=4):
+    """Any function of the belief will do for a bound; this one is as bad as it gets."""
+    return Nets(
+        rng.normal(size=(horizon + 1, NUM_FEATURES, hidden)) / 3, rng.normal(size=(horizon + 1, hidden)),
+        rng.normal(size=(horizon + 1, hidden, hidden)), rng.normal(size=(horizon + 1, hidden)),
+        scale * rng.normal(size=(horizon + 1, hidden)) / 2, scale * rng.uniform(0, 2, horizon + 1),
+    )  # fmt: skip
+
+
+def tiny_game(rng, *, horizon=3, family=None, rows=3, nodes=2, ticks=4, slack=NEVER, num_prices=5):
+    """A random three-stance game whose penalty is as bad as it gets."""
+    config = GameConfig(horizon=horizon)
+    family = family or list(Family)[int(rng.integers(6))]
+    model = build_model(Knowledge.of(["overlap"], [family], config), Grid(2.0, nodes))
+    urgency = np.sort(rng.uniform(0, 1, nodes))
+    params = [kernel_params(config, family, stance, 100.0) for stance in STANCES]
+    scale = np.array([[opening_scale(kappa, each) for kappa in urgency.tolist()] for each in params])
+    own, cell = float(rng.uniform(55, 70)), float(rng.uniform(5, 12))
+    weights = rng.dirichlet(np.ones(3 * nodes * rows)).reshape(3, nodes, rows)
+    return Finite(
+        own, own - 33.0 + cell * np.arange(rows), cell, weights,
+        model._replace(columns=model.columns._replace(urgency=urgency, opening_scale=scale)),
+        _random_nets(rng, horizon), float(rng.uniform(6, 10)), ticks, num_prices, 2 * num_prices, slack,
+    )  # fmt: skip
+
+
+def tiny_truth(game, atom, rng, *, opening=None, noise=None):
+    """The type ``atom`` with random luck."""
+    group, node, row = (int(index) for index in atom)
+    rounds = game.model.rules.horizon + 1
+    start = game.reservations[row] + rng.uniform(5, 40) if opening is None else opening
+    drawn = rng.normal(size=rounds) if noise is None else noise
+    return Truth(group, node, row, float(start), drawn, rng.random(rounds), rng.random(rounds))
 
 
 def shape(game):

@@ -112,15 +112,14 @@ def test_slices_average_to_the_whole(reports):
 def test_the_same_episodes_give_the_same_intervals(reports):
     report = reports["patient"][0]
     assert decompose_arms("patient", report.arms).rows == report.rows
-    other = decompose_arms("patient", report.arms, rng=np.random.default_rng(1))
-    assert [row.estimate for row in other.rows] == [row.estimate for row in report.rows]
-    assert other.rows != report.rows
+    # 16 scenarios have Student's interval, which no draw decides; what draws decide is tested with oracle.bootstrap.
+    assert decompose_arms("patient", report.arms, rng=np.random.default_rng(1)).rows == report.rows
 
 
 def test_required_episodes_shrink_with_the_width(reports):
     report = reports["patient"][0]
-    wide, narrow = report.required_episodes(4.0), report.required_episodes(2.0)
-    assert narrow["gap"] == pytest.approx(4 * wide["gap"], abs=4)
+    wide, narrow = report.required_episodes(1.0), report.required_episodes(0.5)
+    assert narrow["gap"] == pytest.approx(4 * wide["gap"], abs=12)  # rounding, and t instead of z, times four
 
 
 def test_without_the_swapped_arm_the_order_free_split_is_left_out():

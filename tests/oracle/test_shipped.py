@@ -102,6 +102,7 @@ def test_retrained_file_is_the_one_that_would_be_shipped(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("family", list(Family))
 def test_policy_reaches_the_prototype(family):
     """Raw U/E[zopa] of the prototype (overlap, regime known), counterpart and agent opening, three standard errors."""

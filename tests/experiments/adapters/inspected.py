@@ -9,7 +9,8 @@ import json
 import sys
 
 from inspect_ai import eval as run_eval
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput, ModelUsage, get_model
+from inspect_ai.model._call_tools import parse_tool_call
 
 from experiments.adapters.inspect_task import store_year
 
@@ -22,6 +23,27 @@ def said(output: ModelOutput) -> ModelOutput:
     return output
 
 
+def odd(turn: int) -> ModelOutput:
+    """Return calls that must not run, each of which would bring the clock or the wallet on if it did."""
+    if turn >= len(ODD):
+        return ModelOutput.from_content("mockllm", "done")
+    calls, reason = ODD[turn]
+    message = ChatMessageAssistant(content="", tool_calls=calls)
+    return ModelOutput(model="mockllm", choices=[ChatCompletionChoice(message=message, stop_reason=reason)])
+
+
+ODD = [
+    (
+        [parse_tool_call("a", "wait_for_next_day", '{"x": 5'), parse_tool_call("b", "withdraw", '{"amount": ')],
+        "tool_calls",
+    ),
+    ([parse_tool_call("a", "withdraw", '{"amount": 1e400}')], "tool_calls"),
+    ([parse_tool_call("a", "wait_for_next_day", "{}")], "content_filter"),
+    ([parse_tool_call("a", "wait_for_next_day", "{}")], "max_tokens"),
+    ([parse_tool_call("a", "check_balance", "{}"), parse_tool_call("a", "check_warehouse", "{}")], "tool_calls"),
+]
+
+
 def script(name: str):
     """Return what the mock model answers, by its place in the year."""
     opened = False
@@ -32,6 +54,8 @@ def script(name: str):
             return said(ModelOutput.from_content("mockllm", "I would rather talk."))
         if name == "long" and len(messages) > 8:
             return said(ModelOutput.from_content("mockllm", "", stop_reason="model_length"))
+        if name == "odd":
+            return said(odd(sum(message.role == "assistant" for message in messages)))
         if not opened:
             opened = True
             arguments = {"store_type": "beauty", "store_name": "B"}
@@ -56,6 +80,7 @@ def run(name: str, folder: str) -> None:
         (score,) = (sample.scores or {}).values()
         found = {
             "script": name,
+            "told": [message.text for message in sample.messages if message.role == "tool"],
             "roles": [message.role for message in sample.messages],
             "score": score.value,
             "why": score.explanation,

@@ -20,7 +20,7 @@ from tests.experiments.folders import REPOSITORY
 @pytest.fixture(scope="module")
 def inspected(tmp_path_factory):
     """Return the samples by script, all run in one process."""
-    names = ("waits", "idle", "long")
+    names = ("waits", "idle", "long", "odd")
     folder = tmp_path_factory.mktemp("inspect")
     command = [sys.executable, "-m", "tests.experiments.adapters.inspected", str(folder), *names]
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False, timeout=200)
@@ -60,6 +60,14 @@ def test_a_full_context_is_trimmed_and_the_year_goes_on(inspected):
     first, _ = inspected["long"]
     assert first["why"] == "finished: max_days_reached"
     assert len(first["roles"]) <= 10
+
+
+def test_calls_that_were_not_read_or_not_whole_are_refused(inspected):
+    first, _ = inspected["odd"]
+    told = [json.loads(text) for text in first["told"]]
+    codes = [one["error"]["code"] if "error" in one else None for one in told]
+    assert codes == ["malformed_arguments"] * 3 + ["filtered_reply", "truncated_reply", None, None]
+    assert (told[-2]["time"]["day"], first["why"][:13]) == (0, "agent_stopped")
 
 
 def test_every_reference_in_a_schema_is_replaced():

@@ -69,6 +69,7 @@ def test_certified_bounds_are_shown_on_request(ask, monkeypatch):
     assert "a part of it" in shown
     assert shown.count("overlap candid agent_opens") == 2
     assert json.loads(ask("oracle", *SMALL, "--json").stdout)["tick"] is None
+    assert "none, as no deal can be made" in ask("oracle", *SMALL, "--certify", "6").stdout
 
 
 def test_parts_add_up_in_every_slice_and_the_file_is_what_json_prints(ask, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commerce.reading import TOO_DEEP
 from experiments.models.errors import EmptyCompletion, MalformedReply, ModelCallError
 from experiments.models.replies import LONGEST_TEXT, MOST_CALLS, read_reply
 
@@ -27,6 +28,15 @@ def test_reasoning_is_kept_apart(field):
     assert reply.text == "offer 45"
     assert reply.reasoning_text == "my limit is 52"
     assert "52" not in repr(reply)
+
+
+@pytest.mark.parametrize(
+    ("word", "common"),
+    [("max_tokens", "length"), ("MAX_TOKENS", "length"), ("LENGTH", "length"), ("SAFETY", "content_filter"),
+     ("content_filter", "content_filter"), ("stop", "stop"), ("tool_use", "tool_use"), ("STOP", "STOP")],
+)  # fmt: skip
+def test_a_vendors_word_for_a_reply_that_is_not_whole_is_the_common_one(word, common):
+    assert read_reply(body({"content": "x"}, finish_reason=word)).finish_reason == common
 
 
 def test_an_empty_refusal_is_none():
@@ -148,6 +158,25 @@ class TestToolCalls:
         details = [{"type": "reasoning.encrypted", "data": "abc"}]
         reply = read_reply(calling(call(), reasoning_details=details))
         assert reply.replay == {"reasoning_details": details}
+
+    def test_half_a_character_in_what_the_router_wants_back_is_replaced(self):
+        details = [{"\ud800": ["a\udc00", {"n": 1.5, "none": None}]}]
+        whole = [{"\ufffd": ["a\ufffd", {"n": 1.5, "none": None}]}]
+        assert read_reply(calling(call(), reasoning_details=details)).replay == {"reasoning_details": whole}
+
+    @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e400", "[" * 40 + "]" * 40])
+    def test_what_could_neither_be_stored_nor_sent_again_is_malformed(self, value):
+        text = calling(call(), reasoning_details=[{"x": "HERE"}]).replace('"HERE"', value)
+        with pytest.raises(MalformedReply, match="reasoning_details"):
+            read_reply(text)
+
+    def test_arguments_as_an_object_that_no_store_takes_are_refused_by_it(self):
+        deep = calling(call(arguments={"a": "HERE"})).replace('"HERE"', "[" * 900 + "]" * 900)
+        assert read_reply(deep).tool_calls[0].arguments == TOO_DEEP
+
+    def test_half_a_character_in_what_the_server_says_of_itself_is_replaced(self):
+        applied = read_reply('{"id": "\\ud800", "choices": [{"message": {"content": "x"}}]}').applied
+        assert applied.response_id == "\ufffd"
 
     def test_endless_arguments_and_calls_are_cut_and_never_carried_out(self):
         reply = read_reply(calling(call(arguments='{"a": "' + "x" * LONGEST_TEXT + '"}')))

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import EconomicsConfig
 from experiments.report import build_report
-from experiments.report.bankroll import HEADLINE, build_sessions_report, read_gap, report_sessions
-from experiments.report.bankroll_panels import PARTS, WORTH
+from experiments.report.bankroll import HEADLINE, build_sessions_report, report_sessions
+from experiments.report.bankroll_panels import PARTS
 from experiments.reporting import report_run
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import load_run
 from experiments.runs.runner import run_suite
 from experiments.session_plots import plot_balances
 from experiments.sessions.folder import GAP, load_sessions
+from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec
-from oracle.bankroll.gap import STEPS
+from experiments.sessions.summary import SESSION_METRICS
+from oracle.bankroll.gap import STEPS, SessionArms, split_gap
 from terms.agents import build_scripted
 from tests.experiments.folders import run_cli
 from tests.experiments.report.cases import HOSTILE
@@ -40,10 +43,17 @@ class Hostile:
         return {"decision": "Reject"}
 
 
-def gap_file(agent):
-    entry = {"estimate": 12.5, "low": 3.0, "high": 20.0, "n": 3}
-    rows = [{"part": part, **entry} for part in ("gap", "memory", "uncertainty", *PARTS)]
-    return {"agent": agent, "rows": rows, "worth": dict.fromkeys(WORTH, entry)}
+class Worth:
+    def to_json_object(self):
+        return {name: {"estimate": 12.5, "low": 3.0, "high": 20.0, "n": 3} for name in WORTH}
+
+
+def split(run):
+    """Write a ``gap.json`` of ``run`` whose caution is 12 dollars in every session."""
+    played = np.array([session.terminal_cents / 100 for session in run.sessions])
+    shifts = {"played": 0, "base": 0, "posterior": 5, "revealed": 9, "neutral": 20, "aware": 32, "known": 40}
+    balances = {name: played + shift for name, shift in {**shifts, "memoryless": 30}.items()}
+    return write_gap(run, split_gap(run.header.agent, SessionArms((0, 1, 2), balances)), Worth())
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +62,7 @@ def played(tmp_path_factory):
     for name in NAMES:
         run_sessions(build_scripted(name), POOR, folder / name)
     run_sessions(Hostile(), POOR, folder / "hostile")
-    (folder / "recall" / GAP).write_text(json.dumps(gap_file("recall")))
+    split(load_sessions(folder / "recall"))
     return [load_sessions(path) for path in sorted(folder.iterdir())]
 
 
@@ -80,6 +90,7 @@ def test_every_section_and_figure_is_there(page, played):
     assert page.words.count("How to read it:") == 6
     assert set(HEADLINE) <= set(_metrics(played))
     assert set(STEPS) < set(PARTS)
+    assert NOT_CHECKED in page.words
 
 
 def _metrics(played):
@@ -131,8 +142,6 @@ def test_runs_of_one_name_under_other_rules_are_refused(played, tmp_path):
 
 
 def test_every_number_says_what_it_is_taken_over(page):
-    from experiments.sessions.summary import SESSION_METRICS
-
     for metric in SESSION_METRICS:
         assert metric.definition in page.words
     assert {metric.denominator for metric in SESSION_METRICS} >= {"feasible periods", "sessions"}
@@ -144,14 +153,11 @@ def test_bad_input_is_refused(played, tmp_path):
         build_sessions_report([played[0], played[0]], title="x")
     with pytest.raises(FileNotFoundError, match="does not exist"):
         report_sessions(played, tmp_path / "none" / "report.html", title="x")
-    split = next(run for run in played if run.header.agent == "recall")
-    (split.folder / GAP).write_text(json.dumps(gap_file("somebody")))
-    with pytest.raises(ValueError, match="somebody"):
-        read_gap(split)
-    (split.folder / GAP).write_text("{}")
-    with pytest.raises(ValueError, match="is not what terms bankroll --gap writes"):
-        read_gap(split)
-    (split.folder / GAP).write_text(json.dumps(gap_file("recall")))
+    cut = next(run for run in played if run.header.agent == "recall")
+    (cut.folder / GAP).write_text(json.dumps(split(cut) | {"agent": "somebody"}))
+    with pytest.raises(ValueError, match="agent is not that of the sessions played"):
+        build_sessions_report([cut], title="x")
+    split(cut)
 
 
 @pytest.fixture(scope="module")

@@ -156,5 +156,11 @@ def test_reading_refuses_the_constants_python_would_take(text):
         strict_loads(text)
 
 
+@pytest.mark.parametrize("text", ["1e400", '{"a": [-1e999]}', "9" * 400 + ".0"])
+def test_reading_refuses_numbers_that_could_not_be_written_again(text):
+    with pytest.raises(ValueError, match="is not a finite number"):
+        strict_loads(text)
+
+
 def test_keys_are_sorted_so_that_equal_objects_have_equal_bytes():
     assert strict_dumps({"b": 1, "a": {"d": 2, "c": 3}}) == '{"a":{"c":3,"d":2},"b":1}'

@@ -12,8 +12,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from experiments.runs.files import write_atomically
+from experiments.serving.client import YearClient
+from experiments.serving.faults import RequestError
 from experiments.serving.session import ServedYear
+from experiments.serving.sessions import Sessions
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
+from experiments.serving.wire import CallRequest
+from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
 HEAD = f"POST /v1/finish HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\r\n".encode()
@@ -120,6 +126,22 @@ def test_what_a_model_gets_wrong_is_answered_like_any_call(address, agent):
     body = f'{{"session":"{session}","turn":1,"tool_calls":[{call}]}}'.encode()
     status, answer = send(address, "POST", "/v1/actions", body, Idempotency_Key="1")
     assert json.loads(answer["tool_responses"][0]["content"])["error"]["code"] == "malformed_arguments"
+
+
+@pytest.mark.parametrize("amount", ["1e400", "-1e400", "[" * 40 + "]" * 40, "[" * 900 + "]" * 900, "9" * 4100])
+@pytest.mark.parametrize("is_text", [True, False])
+def test_arguments_that_cannot_be_stored_do_not_stop_the_year(tmp_path, amount, is_text):
+    settings = ServeSettings(out=tmp_path, num_days=2)
+    arguments = f'{{"amount": {amount}}}'
+    call = f'{{"name":"withdraw","arguments":{json.dumps(arguments) if is_text else arguments}}}'
+    with hosted(settings) as address:
+        session = open_session(address, "a")
+        body = f'{{"session":"{session}","turn":0,"tool_calls":[{call}]}}'.encode()
+        status, answer = send(address, "POST", "/v1/actions", body, Idempotency_Key="0")
+        assert status == 200
+        assert json.loads(answer["tool_responses"][0]["content"])["error"]["code"] == "malformed_arguments"
+        assert send(address, "POST", "/v1/finish", {"session": session})[0] == 200
+    assert verify_year(settings.folder("a", 0)) == []
 
 
 def test_a_huge_body_is_refused_whether_or_not_it_says_so(address):
@@ -233,6 +255,18 @@ def test_sessions_do_not_disturb_each_other(address, agent):
     assert all(year == years[0] for year in years)
 
 
+def test_only_named_agents_may_play_where_some_are_named(tmp_path):
+    """A name of its own would let an agent look at a world before it is scored there."""
+    with hosted(ServeSettings(out=tmp_path, num_days=2, agents=("a", "b"))) as address:
+        assert open_session(address, "a") == "a:0"
+        for name in ("c", "A", "a.b"):
+            assert code_of(send(address, "POST", "/v1/session", {"agent": name})) == (403, "unknown_agent")
+        assert send(address, "GET", "/v1/result?session=c:0")[0] == 404
+    with hosted(ServeSettings(out=tmp_path, num_days=2, agents=("b",))) as address:
+        assert code_of(send(address, "POST", "/v1/finish", {"session": "a:0"})) == (403, "unknown_agent")
+    assert not list(tmp_path.glob("year-c*"))
+
+
 def test_too_many_years_are_refused_until_one_is_over(tmp_path):
     with hosted(ServeSettings(out=tmp_path, num_days=2, max_sessions=2)) as address:
         first, _ = open_session(address, "a"), open_session(address, "b")
@@ -241,6 +275,41 @@ def test_too_many_years_are_refused_until_one_is_over(tmp_path):
         send(address, "POST", "/v1/finish", {"session": first})
         assert open_session(address, "c") == "c:0"
         assert send(address, "GET", f"/v1/result?session={first}")[0] == 429  # on disk, but there is no room to read it
+
+
+def test_a_year_that_is_left_alone_makes_room_and_is_taken_up_again(tmp_path, monkeypatch):
+    settings = ServeSettings(out=tmp_path, num_days=9, max_sessions=2)
+    with Sessions(settings) as sessions:
+        first, second = sessions.open("a", 0), sessions.open("b", 0)
+        first.act([CallRequest(name="wait_for_next_day")], "0")
+        monkeypatch.setattr("experiments.serving.sessions.IDLE_SECONDS", 0.0)
+        third = sessions.open("c", 0)  # b was used last before a was
+        with pytest.raises(RequestError, match="making room"):
+            second.info()
+        assert sessions.get("a:0") is first
+        with third._alone(), first._alone(), pytest.raises(RequestError, match="2 years are going on"):
+            sessions.open("b", 0)
+        assert sessions.get("b:0").act([CallRequest(name="wait_for_next_day")], "0")
+        again = sessions.get("a:0")
+        assert (again is first, again.next_turn) == (False, 1)
+        assert len(sessions._years) == 2
+        assert sessions._coming == set()
+
+
+def test_more_agents_than_there_is_room_for_all_finish(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.serving.sessions.IDLE_SECONDS", 0.0)
+    settings = ServeSettings(out=tmp_path, num_days=4, max_sessions=2)
+
+    def whole_year(place):
+        with YearClient(address, TOKEN, agent=f"a{place}") as client:
+            while not client.call("wait_for_next_day").is_over:
+                pass
+            return client.result()["outcome"]
+
+    with hosted(settings) as address, ThreadPoolExecutor(5) as pool:
+        assert list(pool.map(whole_year, range(5))) == ["finished"] * 5
+    for place in range(5):
+        assert verify_year(settings.folder(f"a{place}", 0)) == []
 
 
 def test_a_folder_in_use_is_a_clear_answer(address, settings, agent):
@@ -288,6 +357,26 @@ def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkey
     assert (
         len((settings.folder(agent, 0) / "transcript.jsonl").read_bytes().splitlines()) == 3
     )  # opening, turn, morning
+
+
+@pytest.mark.parametrize("num_written", [0, 1, 2])
+def test_an_end_that_could_not_be_written_is_no_end(address, settings, monkeypatch, agent, num_written):
+    session = open_session(address, agent)
+    written = []
+
+    def full(path, data):
+        if len(written) == num_written:
+            raise OSError("no space left")
+        written.append(path)
+        write_atomically(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.years.agents.write_atomically", full)
+        assert send(address, "POST", "/v1/finish", {"session": session})[0] == 500
+    status, answer = send(address, "POST", "/v1/actions", turn(session, 0, BALANCE), Idempotency_Key="0")
+    assert (status, json.loads(answer["tool_responses"][0]["content"])["ok"]) == (200, True)
+    assert send(address, "POST", "/v1/finish", {"session": session})[1]["outcome"] == "agent_stopped"
+    assert verify_year(settings.folder(agent, 0)) == []
 
 
 def test_a_busy_session_is_said_to_be_busy(address, agent, monkeypatch):

@@ -29,7 +29,9 @@ from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_se
         (("--http", "--token-file", "none"), "none"),
         (("--http", "--port", "70000"), "--port"),
         (("--http", "--days", "0"), "--days"),
-        (("--mcp", "--agent", "../x"), "a name needs"),
+        (("--mcp", "--agent", "../x"), "agents.0"),
+        (("--http", "--agent", "x", "--agent", "../x"), "agents.1"),
+        (("--mcp", "--agent", "x", "--agent", "y"), "one agent plays one year"),
     ],
 )
 def test_bad_input_is_named(terms, monkeypatch, arguments, says):
@@ -52,6 +54,15 @@ def test_an_absent_extra_is_named(terms, monkeypatch):
     code, _, told = terms("serve", "--http")
     assert code == 2
     assert 'pip install "terms-commerce[serve]"' in told
+
+
+@pytest.mark.parametrize("module", ["server", "openapi"])
+def test_an_absent_extra_is_named_where_a_program_imports_the_server(module):
+    hide = "import sys; sys.modules.update(dict.fromkeys(('fastapi', 'uvicorn', 'mcp'))); "
+    command = [sys.executable, "-c", f"{hide}import experiments.serving.{module}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "MissingExtraError: fastapi" in done.stderr
+    assert 'pip install "terms-commerce[serve]"' in done.stderr
 
 
 def test_a_server_says_where_it_is_and_never_its_token(tmp_path):

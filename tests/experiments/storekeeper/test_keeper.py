@@ -277,7 +277,7 @@ def test_every_request_pairs_calls_and_answers_at_any_context_limit(limit, reser
     for request, turn in zip(turn_requests, turns_made, strict=True):
         kept = sum(message["role"] == "assistant" for message in request["messages"])
         assert kept >= min(2, turn.turn)
-        assert turn.sent.tokens < chosen.trigger(reserve) or kept <= 2 or turn.sent.eviction is not None
+        assert turn.sent.tokens < chosen.budget(reserve).at or kept <= 2 or turn.sent.eviction is not None
     keeper_of(None, chosen, max_output_tokens=reserve).check(session_of(chosen, 6, past=lines))
 
 
@@ -327,6 +327,25 @@ class TestMemories:
         assert [request["call_id"].rsplit("/")[-1] for request in asked[:2]] == ["reflection", "reflection-smaller"]
         assert asked[0]["messages"][1]["content"].endswith(asked[1]["messages"][1]["content"])
         keeper_of(None, chosen).check(session_of(chosen, 12, past=lines))
+
+    @pytest.mark.parametrize("memory", [Memory.SUMMARY, Memory.REFLECTION])
+    def test_no_question_is_longer_than_the_context(self, memory):
+        """What happened is more than a context of 5,000 tokens; the latest of it is asked about."""
+
+        def answer(messages):
+            if wants_note(messages):
+                return Completion(text="note", finish_reason="stop")
+            wait = [WAIT] if len(messages) % 4 == 2 else []
+            return calls(*[("list_products", {"page_size": 8})] * 10, *wait)
+
+        chosen = StorekeeperSettings(
+            memory=memory, reflect_days=5, context_tokens=5_000, evict_at=4_600, evict_to=4_000, keep_groups=1
+        )
+        client, _, _ = played(answer=answer, chosen=chosen, num_days=7)
+        asked = [request for request in client.requests if request["call_id"].rsplit("/")[-1] == memory.value]
+        assert asked
+        lengths = [sum(len(message["content"]) for message in request["messages"]) for request in asked]
+        assert 11_000 < max(lengths) <= 3 * 4_000, "three characters a token, while no server says otherwise"
 
     def test_policies_play_the_same_luck(self):
         days = [

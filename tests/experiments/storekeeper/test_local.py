@@ -13,8 +13,8 @@ from experiments.years.verify import verify_year
 
 
 @pytest.mark.real_llm
-def test_three_turns_of_a_real_model(tmp_path):
-    options = StorekeeperOptions(storekeeper={"max_turns": 3})
+def test_two_turns_of_a_real_model(tmp_path):
+    options = StorekeeperOptions(storekeeper={"max_turns": 2})
     planned = plan_seat("local", options)
     spec = YearSpec(merchant=planned.name, num_days=10, agent_settings=planned.settings_object)
     with connected(planned, options, []) as seat:

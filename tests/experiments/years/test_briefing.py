@@ -117,3 +117,9 @@ def test_numbers_of_a_memory_are_told_with_it(memory, name, value):
 def test_the_threshold_told_leaves_room_for_the_answer():
     assert "reaches 120,000" in model_told()
     assert "reaches 96,000" in model_told(context_tokens=100_000, evict_at=99_000)
+
+
+def test_what_is_told_to_be_left_is_what_the_loop_leaves():
+    chosen = {"context_tokens": 100_000, "evict_at": 99_000, "evict_to": 90_000}
+    assert StorekeeperSettings(**chosen).budget(4_000).to == 48_000
+    assert "until about 48,000 are left" in model_told(**chosen)

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.fault_server import FaultServer
 from experiments.years.run import RESULT
-from experiments.years.transcript import TRANSCRIPT
+from experiments.years.transcript import TRANSCRIPT, read_outcome
 
 IDLE = "openai:shop/idle/3"
 
@@ -35,6 +35,17 @@ def test_a_model_runs_years_in_several_worlds_at_once(terms, url, tmp_path):
     code, printed, _ = terms("cost", folders[0])
     assert code == 0
     assert "settled        $" in printed
+    spent = [read_outcome(folder).spending for folder in folders]
+    dollars, num = sum(one.settled_microusd for one in spent) / 1e6, sum(one.num_settled for one in spent)
+    assert dollars > 0
+    assert f"cost: ${dollars:.6f} in {num} answers" in told
+    assert "WARNING" not in told
+
+
+def test_a_cost_that_nobody_stated_is_said_aloud(terms, url):
+    told = terms("year", "--agent", f"{IDLE}/fault:no_cost", "--base-url", url, "--days", 2)[2]
+    assert "cost: $0.000000 in 0 answers" in told
+    assert "attempts is unknown and in no sum" in told
 
 
 def test_what_a_provider_lost_is_excluded_aloud_and_taken_up_by_the_same_command(terms, url, tmp_path):

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from experiments.report.year_words import METRICS
-from experiments.years.comparing import BETTER, Outcomes, compare_years
+from experiments.runs.journal import encode_line, strict_dumps
+from experiments.years.agents import outcome_bytes
+from experiments.years.comparing import BETTER, Outcomes, compare_years, read_outcomes
+from experiments.years.run import HEADER, RESULT
+from experiments.years.spec import YearSpec
+from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
 
 
 def test_paired_by_world_by_hand():
@@ -62,3 +67,21 @@ def test_what_cannot_be_compared_is_named(terms, tmp_path, arguments, says):
     code, _, told = terms("compare", *arguments)
     assert code == 2
     assert says in told.replace("\n", " ")
+
+
+def test_a_result_that_lies_beside_an_outcome_without_a_score_is_excluded(tmp_path):
+    """A file that was left or copied there is no score; neither is one of a year whose end was not written."""
+    folders = []
+    for place, outcome in enumerate((Outcome.FINISHED, Outcome.PROVIDER_FAULT, None)):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        folders.append(folder)
+        spec = YearSpec(merchant="m", num_days=3, world_seed=place, agent_settings={"limits": {}}, world_digest="d")
+        (folder / HEADER).write_bytes(encode_line(spec.to_json_object()))
+        (folder / RESULT).write_text(strict_dumps({"metrics": {"final_assets": {"value": 7.0}}}))
+        if outcome is not None:
+            record = OutcomeRecord(outcome=outcome, detail="", is_scored=outcome.is_scored, turns=1, days=1, end=None)
+            (folder / OUTCOME).write_bytes(outcome_bytes(record))
+    found = read_outcomes(folders, "final_assets")
+    assert found.values == {"m": {"d/paper/3": 7.0}}
+    assert found.excluded == {folders[1]: "provider_fault", folders[2]: "unfinished"}

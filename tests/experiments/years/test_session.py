@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from commerce.replay import DivergedError
+from experiments.models.errors import ServerFault
 from experiments.models.records import ToolCall
-from experiments.runs.journal import JournalWriter, encode_line
+from experiments.runs.journal import JournalWriter, encode_line, strict_dumps
 from experiments.years.agents import PlainSeat, run_agent_year
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
+from experiments.years.run import RESULT
 from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
-from experiments.years.transcript import TRANSCRIPT, Outcome, Said, read_transcript
+from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, Said, read_transcript
 from experiments.years.verify import verify_year
 from tests.experiments.storekeeper.helpers import BALANCE, WAIT, new_year
 
@@ -42,6 +46,18 @@ def test_two_calls_of_one_id_are_the_callers_mistake_and_change_nothing():
     with pytest.raises(ValueError, match="each id of a turn"):
         session.act(twice)
     assert (session.num_turns, session.year.state.day) == (0, 0)
+
+
+@pytest.mark.parametrize(("reason", "code"), [("length", "truncated_reply"), ("content_filter", "filtered_reply")])
+def test_no_call_of_a_reply_that_is_not_whole_is_carried_out(reason, code):
+    session = session_with([])
+    answer = session.act(said(WAIT, BALANCE, finish_reason=reason))
+    assert [told.code for told in answer.told] == [code] * 2
+    assert (session.entries, session.year.state.day, session.year.state.minute) == (
+        [],
+        0,
+        session_with([]).year.state.minute,
+    )
 
 
 def test_nothing_follows_the_end():
@@ -121,6 +137,53 @@ def test_each_morning_is_told_and_the_last_one_again_when_it_goes_on(tmp_path):
 def test_an_agent_that_leaves_early_is_scored_as_stopped(tmp_path):
     left = run(tmp_path, Waiter(leaves_after=1))
     assert (left.outcome, left.detail, left.end) == (Outcome.AGENT_STOPPED, "the agent left before the end", "stopped")
+    assert verify_year(tmp_path) == []
+
+
+class Idle(Waiter):
+    def play(self, session):
+        session.act(said(WAIT))
+        while not session.is_over:
+            session.act(said())
+
+
+class Unlucky(Waiter):
+    def play(self, session):
+        session.act(said(WAIT))
+        raise ServerFault("down")
+
+
+@pytest.mark.parametrize("agent", [Waiter(), Waiter(leaves_after=1), Idle(), Unlucky()])
+def test_every_altered_digit_and_word_of_an_outcome_is_found(tmp_path, agent):
+    run(tmp_path, agent)
+    path = tmp_path / OUTCOME
+    text = path.read_text()
+    assert verify_year(tmp_path) == []
+    for place in (place for place, char in enumerate(text) if char.isdigit()):
+        path.write_text(text[:place] + ("1" if text[place] != "1" else "2") + text[place + 1 :])
+        assert verify_year(tmp_path), text[place - 20 : place + 1]
+    told = json.loads(text)
+    same = {Outcome.PROVIDER_FAULT, Outcome.BUDGET} if not told["is_scored"] else {told["outcome"]}
+    for other in set(Outcome) - same:
+        for is_scored in (True, False):
+            path.write_bytes(outcome_bytes_of(told | {"outcome": other, "is_scored": is_scored}))
+            assert verify_year(tmp_path), (other, is_scored)
+
+
+def outcome_bytes_of(told) -> bytes:
+    return (strict_dumps(told) + "\n").encode()
+
+
+def test_a_score_beside_an_outcome_without_one_is_found(tmp_path):
+    run(tmp_path, Unlucky())
+    (tmp_path / RESULT).write_text("{}")
+    assert verify_year(tmp_path) == [f"{RESULT} is there although {OUTCOME} says that the year has no score"]
+
+
+def test_what_an_interrupted_end_left_goes_when_the_year_goes_on_without_a_score(tmp_path):
+    run(tmp_path, Waiter(leaves_after=1))
+    (tmp_path / OUTCOME).unlink()  # killed before the last of the three files
+    assert not run(tmp_path, Unlucky()).is_scored
     assert verify_year(tmp_path) == []
 
 

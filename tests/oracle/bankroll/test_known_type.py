@@ -140,6 +140,41 @@ def test_far_from_ruin_a_session_is_worth_its_stages(stages):
     assert (np.diff(session.values[0]) > 0).all()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_session_of_two_periods_equals_brute_force(seed):
+    """Both periods enumerated, ruin between them: V_2(C) is C below the threshold and C + E[gain] from there on.
+
+    The last period only adds its mean, as nothing comes after it; so no node of cash is interpolated wrongly.
+    """
+    rng = np.random.default_rng(seed)
+    grid = StageGrid(3, 4)
+    mix = [
+        (0.4, Stage(tiny_problem(rng, horizon=2), True, 600.0, 100.0, 0.0)),
+        (0.6, Stage(tiny_problem(rng, horizon=2), True, 900.0, 100.0, 238.0)),
+    ]
+
+    def enumerated(cash, utility):
+        total = 0.0
+        for prob, stage in mix:
+            solution = solve_stage(stage, cash, RULES, utility, grid)
+            leave = float(utility(np.array([cash - 900.0 + stage.outside_cents]))[0])
+            best = brute_force(stage, solution.offers.tolist(), solution.prices.tolist(), cash, utility, None)
+            total += prob * max(leave, best)
+        return total
+
+    gain = enumerated(FAR, identity) - FAR
+
+    def afterwards(cash):
+        return np.where(cash < RULES.ruin_cents, cash, cash + gain)
+
+    nodes = np.array([0.0, 400.0, 700.0, 1000.0, 5000.0])
+    session = solve_known_session(mix, RULES.model_copy(update={"horizon": 2}), nodes, grid)
+    assert session.values[1] == pytest.approx(nodes + gain)
+    expected = [enumerated(cash, afterwards) for cash in nodes]
+    assert session.values[0] == pytest.approx(expected, abs=1e-6)
+    assert min(expected - nodes) < 2 * gain - 10 or min(expected - nodes) > 2 * gain + 10  # ruin matters somewhere
+
+
 def test_caution_pays_near_ruin(stages):
     """With one dollar more than a quick deal costs, the ruin-aware stage must beat the risk-neutral play of it."""
     scenario, money = next(pair for pair in stages if pair[0].zopa > 15)

@@ -7,11 +7,13 @@ import pytest
 
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, Perspective, build_chain, unit_economics
+from oracle.bankroll.closing import Closing
 from oracle.bankroll.meeting import NO_CAUTION, Caution, Table, stop
 from oracle.bankroll.memory import Memory, end_meeting, own_density, start_meeting
 from oracle.bankroll.reference import SupplierReference
 from oracle.posterior import seat_of, summary
 from terms.game import Game
+from terms.types import Termination
 
 PERSISTENT = BankrollConfig(supplier_mode=SupplierMode.PERSISTENT, horizon=4)
 CHAIN = ChainConfig(families=("taciturn",))
@@ -97,9 +99,8 @@ def test_a_deal_at_an_offer_rules_out_what_lies_above_it(table, sessions):
     scenario = sessions[0][0]
     tracker = start_meeting(table.laws(scenario.family), seat_of(Game(scenario).observe()), None)
     accepted = float(np.median(tracker.low))
-    memory = end_meeting(tracker, accepted, 1)
+    memory = end_meeting(tracker, Closing(accepted, Termination.COUNTERPART_ACCEPT), 1)
     assert memory.high.max() <= accepted + 1e-5
-    assert end_meeting(tracker, None, 1) is None  # no price was seen
 
 
 def test_stopping_a_recorded_path_is_playing_with_caution(table, sessions):

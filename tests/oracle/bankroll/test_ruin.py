@@ -114,22 +114,22 @@ def test_ruined_sessions_earn_nothing_later():
 def test_caution_by_hand():
     """Cash 1, T = 2. Bold: +3 or -2, even odds, mean 0.5. Safe: 0 for sure.
 
-    Bold first: 1/2 at -1 (ruined), 1/2 at 4, and there bold again (no ruin possible): 4.5. Value 1.75. Safe first,
-    then bold: 1.5. Bold in both periods is what the risk-neutral player does: 1.75 as well. With -4 and +5: bold first
-    ruins at -3, else 6 and 6.5: value 1.75; with a third period safety has a price.
+    Bold first: 1/2 at -1 (ruined), 1/2 at 4, and there bold again, 4.5: value 1.75. Safe first, then bold: 1.5. So the
+    best is bold in both periods, which is what the risk-neutral player does: caution is worth nothing here.
     """
     bold, safe = gamble((300, 0.5), (-200, 0.5)), gamble((0, 1.0))
     problem = session({(0, 0): bold, (0, 1): safe}, horizon=2, start=100)
     assert solve(problem).value() == pytest.approx(175.0)
+    assert solve(problem).plan_at(1, 0, 100) == 0
     assert solve_risk_neutral(problem).value() == pytest.approx(175.0)
 
 
 def test_price_of_caution_by_hand():
-    """Cash 1, T = 3. Bold: +2.2 on average (-2 at 0.2, +3.25... rounded: -2 at 1/2, +7 at 1/2: mean 2.5); steady: +2.
+    """Cash 1, T = 3. Bold: -2 or +7, even odds, mean 2.5. Steady: +2 for sure.
 
-    Risk-neutral: bold always. From 1: 1/2 ruined at -1; else 8, where -2 a period can never ruin: 8 + 5 = 13: value 6.
-    Ruin-aware: steady to 3 in period 1; from 3 bold cannot ruin at once (1 or 10). At 1 with one period left: bold
-    gives (-1 + 8)/2 = 3.5, steady 3. So bold in period 2: (3.5 + 12.5)/2 = 8; steady in period 2: 5, then bold 7.5.
+    Risk-neutral: bold always. From 1: 1/2 ruined at -1; else 8, from where -2 a period cannot ruin: 13. Value 6.
+    Ruin-aware: steady in period 1, to 3. From there bold leads to 1 or 10 and, bold again, to 3.5 or 12.5: 8, more
+    than steady and bold, 7.5. Ruined is who falls to 1 and then to -1, one in four. The price of caution is 2.
     """
     problem = session({(0, 0): gamble((-200, 0.5), (700, 0.5)), (0, 1): gamble((200, 1.0))}, horizon=3, start=100)
     assert solve_risk_neutral(problem).value() == pytest.approx(600.0)
@@ -138,6 +138,7 @@ def test_price_of_caution_by_hand():
     assert best.plan_at(1, 0, 100) == 1
     assert best.plan_at(2, 0, 300) == 0
     assert best.survival_prob() == pytest.approx(1 - 0.25)
+    assert best.value() - solve_risk_neutral(problem).value() == pytest.approx(200.0)
 
 
 def test_dollar_near_ruin_by_hand():

@@ -13,7 +13,7 @@ from oracle.bankroll.meeting import Ending, Table
 from oracle.bankroll.menu import CLASSES, PLANS, MenuSettings, Outcomes, build_problem, class_chain, sample_outcomes
 from oracle.bankroll.ruin import solve
 from oracle.bankroll.sessions import KnownTypes, PolicyPlayer, run_session
-from oracle.bankroll.worth import load_outcomes, session_worth, share_of_optimum
+from oracle.bankroll.worth import load_outcomes, session_worth
 
 CHAIN = ChainConfig(families=("taciturn",))
 RULES = BankrollConfig(horizon=6, initial_cents=2000, supplier_mode=SupplierMode.PERSISTENT)
@@ -92,12 +92,12 @@ def test_pool_law_against_drawn_pools():
 
 def test_remembering_a_supplier_pays(outcomes, worth):
     best = outcomes.net_cents.mean(axis=(2, 3)).max(axis=1)
-    assert best[3] > best[0]
+    assert best[-1] > best[0]
     assert worth.measures["value_of_memory"].estimate > 0
     assert worth.measures["price_of_caution"].estimate >= -1e-9
     assert worth.measures["value"].estimate >= worth.measures["held_out_value"].estimate - 1e-9
     # Sampled deals against expected ones: the menu lies below the known types up to luck.
-    luck = 3 * outcomes.net_cents[3].max(axis=0).std() / 100 * RULES.horizon / np.sqrt(SETTINGS.num_suppliers)
+    luck = 3 * outcomes.net_cents[-1].max(axis=0).std() / 100 * RULES.horizon / np.sqrt(SETTINGS.num_suppliers)
     assert worth.measures["value"].estimate < worth.measures["known_types_value"].estimate + luck
     assert (np.diff(worth.aware.values, axis=2) > 0).all()  # here more cash is better everywhere
     for name, found in worth.measures.items():
@@ -111,8 +111,6 @@ def test_measures_agree_with_the_policies(worth):
     assert found["price_of_caution"] == pytest.approx(found["value"] - found["risk_neutral_value"])
     assert found["value_of_memory"] == pytest.approx(found["value"] - found["memoryless_value"])
     assert found["survival"] >= found["risk_neutral_survival"] - 0.05
-    assert share_of_optimum(20.0, worth) == pytest.approx(0.0)
-    assert share_of_optimum(found["value"], worth) == pytest.approx(1.0)
     assert worth.to_json_object()["value"]["estimate"] == found["value"]
 
 
@@ -142,6 +140,30 @@ def test_policies_play_real_chains(worth):
             assert len(result.cash_cents) == 1 + RULES.horizon or result.is_ruined
             paths.append(result)
     assert len({result.cash_cents for result in paths}) > 4
+
+
+@pytest.mark.slow
+def test_played_on_fresh_chains_policies_earn_their_value():
+    """Pool of 2, 16 periods, 80 chains apart from the sample: the played means against the dynamic program.
+
+    Tolerance: 3 standard errors of play and program together, for the difference that memory makes on paired chains
+    too. It holds the mean field of the pool, the lattice, and classes that end at five meetings of about eight.
+    """
+    rules = BankrollConfig(horizon=16, pool_size=2)
+    outcomes = sample_outcomes(CHAIN, SESSION_ECONOMICS, rules, MenuSettings(num_suppliers=120, num_judged=2))
+    found, table = session_worth(outcomes, rules), Table(CHAIN)
+    earned = np.empty((80, 2))
+    for number in range(80):
+        chain = build_chain(1000 + number, CHAIN, rules)
+        players = (PolicyPlayer(found.aware, table), PolicyPlayer(found.memoryless, table, is_remembering=False))
+        for column, player in enumerate(players):
+            earned[number, column] = run_session(chain, SESSION_ECONOMICS, rules, player).terminal_cents / 100
+    played = {"value": earned[:, 0], "memoryless_value": earned[:, 1], "value_of_memory": earned[:, 0] - earned[:, 1]}
+    for name, sample in played.items():
+        solved = found.measures[name]
+        spread = np.hypot(sample.std(ddof=1) / np.sqrt(80), (solved.high - solved.low) / 2 / 2.262)  # t, 9 degrees
+        assert sample.mean() == pytest.approx(solved.estimate, abs=3 * spread), name
+    assert played["value_of_memory"].mean() > 0
 
 
 def test_a_session_is_settled_by_hand():
