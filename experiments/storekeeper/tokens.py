@@ -8,6 +8,7 @@ is expected to have :math:`u\,\max(T_k / u_k, s_{\min})` with the ratio of the l
 from __future__ import annotations
 
 import functools
+import json
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -54,9 +55,12 @@ class Gauge:
         return math.ceil(units * self._ratio)
 
     def latest(self, text: str, tokens: int, *, beside: str = "") -> str:
-        """Return the latest part of ``text`` that is expected to fit ``tokens`` with what stands ``beside`` it."""
-        fixed = self.measure(beside)
-        while text and (expected := self.expect(fixed + self.measure(text))) > tokens:
+        """Return the latest part of ``text`` that is expected to fit ``tokens`` with what stands ``beside`` it.
+
+        Both are measured as they are sent: what a store answers is full of quotes, each of which is escaped there.
+        """
+        fixed = self.measure(_sent(beside))
+        while text and (expected := self.expect(fixed + self.measure(_sent(text)))) > tokens:
             text = text[max(1, math.ceil(len(text) * (1 - tokens / expected))) :]
         return text
 
@@ -67,6 +71,10 @@ class Gauge:
         ratio = prompt_tokens / units
         if self._unit.least <= ratio <= self._unit.most:
             self._ratio = ratio
+
+
+def _sent(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _units(tokenizer: str) -> Unit:

@@ -344,7 +344,7 @@ class TestMemories:
         client, _, _ = played(answer=answer, chosen=chosen, num_days=7)
         asked = [request for request in client.requests if request["call_id"].rsplit("/")[-1] == memory.value]
         assert asked
-        lengths = [sum(len(message["content"]) for message in request["messages"]) for request in asked]
+        lengths = [sum(len(json.dumps(one["content"])) for one in request["messages"]) for request in asked]
         assert 11_000 < max(lengths) <= 3 * 4_000, "three characters a token, while no server says otherwise"
 
     def test_policies_play_the_same_luck(self):

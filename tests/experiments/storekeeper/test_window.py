@@ -125,5 +125,6 @@ def test_the_latest_part_of_a_text_fits(tokens):
     text = "".join(map(str, range(1_000)))
     shown = gauge.latest(text, tokens, beside="x" * 9)
     assert text.endswith(shown)
-    assert shown == "" or gauge.expect(9 + len(shown)) <= tokens
-    assert shown == text or gauge.expect(9 + len(shown) + 30) > tokens, "no more is cut than must be"
+    assert 2 * len(gauge.latest('"' * 900, tokens)) <= max(0, 3 * tokens), "a quote is sent as two characters"
+    assert shown == "" or gauge.expect(13 + len(shown)) <= tokens
+    assert shown == text or gauge.expect(13 + len(shown) + 30) > tokens, "no more is cut than must be"
