@@ -46,7 +46,7 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     ] = "utility",
     certify: Annotated[
         int,
-        typer.Option(min=0, help="Also certify nearer bounds: dual paths a family and opener (30: an hour for all)."),
+        typer.Option(min=0, help="Also certify nearer bounds: dual paths a family and opener (40: eight minutes)."),
     ] = 0,
     tick: Annotated[float, typer.Option(min=1, max=10, help="Offer tick of the certified game, percent of R.")] = 4.0,
     as_json: options.AsJson = False,
