@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.runs.runner import Progress
+from experiments.runs.pool import Progress
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

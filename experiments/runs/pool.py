@@ -22,14 +22,18 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, Protocol
 
 from experiments.runs.folder import RunError
+from experiments.runs.journal import JournalWriter
 from terms.episode import AgentLike, agent_name
 
 Row = dict[str, Any]
 Keep = Callable[[Sequence[Row]], None]
+#: Called with the rows just finished and the number still to come.
+Progress = Callable[[Sequence[Row], int], None]
 _CHUNK_SECONDS = 0.5
 
 
@@ -64,6 +68,36 @@ def open_pool(agent: AgentLike, workers: int, executor: Executor | None) -> Abst
         ) from error
     spawn = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers, mp_context=spawn, initializer=_start_worker)
+
+
+def seated(agent: AgentLike, folder: Path) -> AbstractContextManager[AgentLike]:
+    """Return the agent that plays: one that keeps files in the run folder opens them there."""
+    sit_down = getattr(agent, "seated", None)
+    return sit_down(folder) if sit_down else nullcontext(agent)
+
+
+def log_jobs(  # noqa: PLR0913 - what is done, by whom, and where
+    agent: AgentLike,
+    jobs: Sequence[Job],
+    log: Path,
+    *,
+    left: int,
+    workers: int,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> None:
+    """Do every job, appending its rows to ``log`` as they come; ``left`` rows are still to come."""
+    with JournalWriter(log) as journal:
+
+        def keep(rows: Sequence[Row]) -> None:
+            nonlocal left
+            journal.append(*rows)
+            left -= len(rows)
+            if progress:
+                progress(rows, left)
+
+        with open_pool(agent, workers, executor) as pool:
+            do_jobs(agent, jobs, pool, keep)
 
 
 def do_jobs(agent: AgentLike, jobs: Sequence[Job], executor: Executor | None, keep: Keep) -> None:

@@ -7,9 +7,9 @@ ever done twice. Work goes to any ``concurrent.futures.Executor``; the episodes 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,14 +19,11 @@ from experiments.models.playing import play_episode
 from experiments.runs.config import RunHeader, SuiteSpec
 from experiments.runs.files import exclusive_lock, write_atomically
 from experiments.runs.folder import DROPPED, LOG, Run, load_run, open_header, write_results
-from experiments.runs.journal import JournalWriter
-from experiments.runs.pool import Job, Row, do_jobs, open_pool
+from experiments.runs.pool import Job, Progress, Row, log_jobs, seated
 from experiments.runs.records import to_row
 from terms import Scenario
 from terms.episode import AgentLike, agent_name
 
-#: Called with the rows just finished and the number of episodes still to play.
-Progress = Callable[[Sequence[Row], int], None]
 _CHUNK = 50
 _MIN_CHUNKS = 64  # a small suite is cut finer, or most workers would have nothing to do
 
@@ -70,18 +67,8 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
         before = load_run(folder)
         done = {record.scenario_id for record in before.records if not record.is_excluded}
         todo = [i for i, scenario in enumerate(suite.build()) if scenario.scenario_id not in done]
-        with JournalWriter(folder / LOG) as log:
-            left = len(todo)
-
-            def keep(rows: Sequence[Row]) -> None:
-                nonlocal left
-                log.append(*rows)
-                left -= len(rows)
-                if progress:
-                    progress(rows, left)
-
-            with open_pool(player, workers, executor) as pool:
-                do_jobs(player, suite_jobs(suite, todo, getattr(player, "concurrency", 1)), pool, keep)
+        jobs = suite_jobs(suite, todo, getattr(player, "concurrency", 1))
+        log_jobs(player, jobs, folder / LOG, left=len(todo), workers=workers, executor=executor, progress=progress)
         run = load_run(folder)
         write_results(folder, run.header, run.records)
     return replace(run, torn=before.torn, resumed=len(done))
@@ -94,8 +81,7 @@ def _seated(agent: AgentLike, folder: Path, header: RunHeader) -> Iterator[Agent
     rows = [row._asdict() for row in header.suite.dropped_rows]
     if rows:
         write_atomically(folder / DROPPED, (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode())
-    sit_down = getattr(agent, "seated", None)
-    with sit_down(folder) if sit_down else nullcontext(agent) as player:
+    with seated(agent, folder) as player:
         yield player
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +10,7 @@ from typing import Any
 from commerce.bankroll import SessionRecord
 from experiments.runs.files import exclusive_lock
 from experiments.runs.folder import open_header
-from experiments.runs.journal import JournalWriter
-from experiments.runs.pool import Row, do_jobs, open_pool
-from experiments.runs.runner import Progress
+from experiments.runs.pool import Progress, log_jobs, seated
 from experiments.sessions.folder import LOG, SessionsRun, load_sessions, write_results
 from experiments.sessions.play import SessionJob, has_ended
 from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
@@ -41,22 +37,11 @@ def run_sessions(  # noqa: PLR0913 - what is played, where to, and by whom
     header = SessionsHeader.of(agent_name(agent), spec, agent_settings)
     with exclusive_lock(folder):
         open_header(folder, header)
-        sit_down = getattr(agent, "seated", None)
-        with sit_down(folder) if sit_down else nullcontext(agent) as player:
+        with seated(agent, folder) as player:
             before = load_sessions(folder)
             jobs = _jobs(before)
             left = sum(spec.bankroll.horizon - len(job.past) for job in jobs)
-            with JournalWriter(folder / LOG) as log:
-
-                def keep(rows: Sequence[Row]) -> None:
-                    nonlocal left
-                    log.append(*rows)
-                    left -= len(rows)
-                    if progress:
-                        progress(rows, left)
-
-                with open_pool(player, workers, executor) as pool:
-                    do_jobs(player, jobs, pool, keep)
+            log_jobs(player, jobs, folder / LOG, left=left, workers=workers, executor=executor, progress=progress)
         run = load_sessions(folder)
         write_results(run)
     resumed = sum(len(session.periods) for session in (*before.sessions, *before.memoryless))
