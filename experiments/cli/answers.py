@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,13 +12,13 @@ import typer
 from experiments.cli import options
 from experiments.cli.fitting import prepared_reference
 from experiments.cli.playing import default_folder, read_game_config
+from experiments.cli.seating import seated_apart
 from experiments.cli.show import count_bar, estimate, note, number, out, print_table, text_table
-from experiments.models.seat import ModelSeat
 from experiments.registry import ModelOptions, agent_settings, build_agent
 from experiments.runs.config import SuiteSpec
-from experiments.runs.files import exclusive_lock, write_atomically
+from experiments.runs.files import write_atomically
 from terms import Scenario
-from terms.episode import AgentLike, agent_name
+from terms.episode import agent_name
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -155,7 +154,12 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     asked = ModelOptions(base_url=base_url, api_key_env=api_key_env, effort=effort, budget_usd=budget_usd, cache=cache)
     player = build_agent(agent, asked, spec.game)
     honest = prepared_reference(scenarios)
-    with _seat(player, spec, agent) as seated, count_bar(len(scenarios), agent_name(player)) as progress:
+    run = default_folder(player, spec, agent_settings(agent, player))
+    apart = run.with_name(f"decompose-{run.name}")
+    with (
+        seated_apart(player, apart, "decomposition") as seated,
+        count_bar(len(scenarios), agent_name(player)) as progress,
+    ):
         report = split(seated, suite=scenarios, reference=reference, honest=honest, progress=progress)
     found = decomposition_object(report, spec, half_width)
     for notice in spec.notices:
@@ -166,20 +170,6 @@ def decompose(  # noqa: PLR0913 - one parameter an option
         out(json.dumps(found, allow_nan=False))
         return
     _print_decomposition(report, found)
-
-
-@contextmanager
-def _seat(player: AgentLike, spec: SuiteSpec, name: str) -> Iterator[AgentLike]:
-    """Seat a language model in a folder of its own, where its calls are logged; any other agent plays as it is."""
-    if not isinstance(player, ModelSeat):
-        yield player
-        return
-    run = default_folder(player, spec, agent_settings(name, player))
-    folder = run.with_name(f"decompose-{run.name}")
-    folder.mkdir(parents=True, exist_ok=True)
-    note(f"calls are logged in {folder}; with --cache a stopped decomposition goes on for free")
-    with exclusive_lock(folder), player.seated(folder) as seated:
-        yield seated
 
 
 def decomposition_object(report: Decomposition, spec: SuiteSpec, half_width: float) -> dict[str, Any]:

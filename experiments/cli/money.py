@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import attrgetter
@@ -17,18 +15,17 @@ from experiments.cli import options
 from experiments.cli.fitting import prepare_player
 from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, run_folder, show_run
 from experiments.cli.reading import load_all_sessions, note_gaps
+from experiments.cli.seating import build_player, named_folder
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
-from experiments.models.seat import ModelSeat
 from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
-from experiments.registry import ModelOptions, agent_settings, build_agent
+from experiments.registry import ModelOptions, agent_settings
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import Run, load_run
-from experiments.runs.journal import strict_dumps
 from experiments.runs.runner import run_suite
 from experiments.sessions.folder import is_sessions
-from terms import GameConfig, Scenario
+from terms import Scenario
 from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
 
@@ -87,7 +84,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
         game=settings.game,
         economics=settings.economics,
     )
-    player = _player(
+    player = build_player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
         spec.game,
@@ -160,7 +157,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     )
     spec = read_settings(config, asked)
     _agree(context, asked, spec)
-    player = _player(
+    player = build_player(
         agent,
         ModelOptions(base_url, api_key_env, effort, max_output_tokens, concurrency, budget_usd, cache),
         spec.chain.game,
@@ -287,19 +284,7 @@ def _print_money(run: Run) -> None:
 
 def sessions_folder(agent: AgentLike, spec: SessionsSpec, settings: Mapping[str, Any]) -> Path:
     """Return ``runs/bankroll-AGENT-LABEL-HASH``; the hash keeps runs of different settings apart."""
-    facts = [agent_name(agent), dict(settings), spec.model_dump(mode="json")]
-    digest = hashlib.sha256(strict_dumps(facts).encode()).hexdigest()[:8]
-    slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
-    return Path("runs") / f"bankroll-{slug}-{spec.label}-{digest}"
-
-
-def _player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> AgentLike:
-    player = build_agent(agent, asked, game)
-    if isinstance(player, ModelSeat) and elsewhere:
-        raise ValueError(
-            f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
-        )
-    return player
+    return named_folder(agent, spec.label, [dict(settings), spec.model_dump(mode="json")], prefix="bankroll-")
 
 
 def _every_kind(spec: SessionsSpec) -> list[Scenario]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -14,13 +12,13 @@ from pydantic import BaseModel, ValidationError
 
 from experiments.cli import options
 from experiments.cli.fitting import prepare_player
+from experiments.cli.seating import build_player, named_folder
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
-from experiments.models.seat import ModelSeat
-from experiments.registry import ModelOptions, agent_settings, build_agent
+from experiments.registry import ModelOptions, agent_settings
 from experiments.runs.cluster import cluster_executor
 from experiments.runs.config import SuiteSpec
 from experiments.runs.folder import HEADER, Run, differing_leaves, load_run, summary_object
-from experiments.runs.journal import strict_dumps, strict_loads
+from experiments.runs.journal import strict_loads
 from experiments.runs.runner import run_suite
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
@@ -84,11 +82,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         voice=voice,
         negotiator={key: value for key, value in ablations.items() if value is not None},
     )
-    player = build_agent(agent, asked, spec.game)
-    if isinstance(player, ModelSeat) and (workers > 1 or scheduler):
-        raise ValueError(
-            f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
-        )
+    player = build_player(agent, asked, spec.game, elsewhere=workers > 1 or scheduler is not None)
     reference = None if reference_run is None else load_reference(reference_run, spec)
     settings = {**agent_settings(agent, player), **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, settings), resume=resume)
@@ -142,10 +136,7 @@ def run_folder(folder: Path, *, resume: bool) -> Path:
 def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any] | None = None) -> Path:
     """Return ``runs/AGENT-SUITE-HASH``; the hash keeps runs of different settings apart."""
     plain = {"economics"} if spec.economics is None else None  # runs without money keep the folders they had
-    facts = [agent_name(agent), dict(settings or {}), spec.model_dump(mode="json", exclude=plain)]
-    digest = hashlib.sha256(strict_dumps(facts).encode()).hexdigest()[:8]
-    slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
-    return Path("runs") / f"{slug}-{spec.label}-{digest}"
+    return named_folder(agent, spec.label, [dict(settings or {}), spec.model_dump(mode="json", exclude=plain)])
 
 
 def read_game_config(path: Path | None) -> GameConfig:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from experiments.cli.seating import seated_apart
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
-from experiments.models.seat import ModelSeat
-from experiments.runs.files import exclusive_lock
 from terms.episode import AgentLike, agent_name
 
 if TYPE_CHECKING:
@@ -29,7 +27,10 @@ def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any] | None
     with count_bar(1, "meeting suppliers") as progress:
         outcomes = load_outcomes(spec.chain, spec.economics, spec.bankroll, progress=progress)
     worth = session_worth(outcomes, spec.bankroll)
-    with _seat(player, run) as seated, count_bar(scored, f"gap of {agent_name(player)}") as progress:
+    with (
+        seated_apart(player, run.folder / "gap", "split") as seated,
+        count_bar(scored, f"gap of {agent_name(player)}") as progress,
+    ):
         gap = sessions_gap(run, seated, worth, progress=progress)
     return write_gap(run, gap, worth)
 
@@ -52,16 +53,3 @@ def print_gap(found: Mapping[str, Any]) -> None:
     out("price of caution and value of memory are differences and no bounds; intervals cover sampling alone")
     if found["excluded"]:
         note(f"note: {len(found['excluded'])} sessions were lost to the provider and excluded from every arm")
-
-
-@contextmanager
-def _seat(player: AgentLike, run: SessionsRun) -> Iterator[AgentLike]:
-    """Seat a language model in a folder of its own, where the calls of the arms are logged."""
-    if not isinstance(player, ModelSeat):
-        yield player
-        return
-    folder = run.folder / "gap"
-    folder.mkdir(exist_ok=True)
-    note(f"calls are logged in {folder}; with --cache a stopped split goes on for free")
-    with exclusive_lock(folder), player.seated(folder) as seated:
-        yield seated

@@ -1,0 +1,53 @@
+"""Who plays for a command, in which folder, and where a language model sits whose calls need a folder apart."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from experiments.cli.show import note
+from experiments.models.seat import ModelSeat
+from experiments.registry import ModelOptions, build_agent
+from experiments.runs.files import exclusive_lock
+from experiments.runs.journal import strict_dumps
+from terms import GameConfig
+from terms.episode import AgentLike, agent_name
+
+
+def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> AgentLike:
+    """Return the agent that plays; ``elsewhere`` says that other processes would play.
+
+    Raises
+    ------
+    ValueError
+        If a language model would play elsewhere: its calls are counted in this process.
+    """
+    player = build_agent(agent, asked, game)
+    if isinstance(player, ModelSeat) and elsewhere:
+        raise ValueError(
+            f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
+        )
+    return player
+
+
+def named_folder(agent: AgentLike, label: str, facts: Sequence[Any], *, prefix: str = "") -> Path:
+    """Return ``runs/PREFIX-AGENT-LABEL-HASH``; the hash of ``facts`` keeps runs of different settings apart."""
+    digest = hashlib.sha256(strict_dumps([agent_name(agent), *facts]).encode()).hexdigest()[:8]
+    slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
+    return Path("runs") / f"{prefix}{slug}-{label}-{digest}"
+
+
+@contextmanager
+def seated_apart(player: AgentLike, folder: Path, what: str) -> Iterator[AgentLike]:
+    """Seat a language model in ``folder``, where the calls of ``what`` are logged; any other agent plays as it is."""
+    if not isinstance(player, ModelSeat):
+        yield player
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    note(f"calls are logged in {folder}; with --cache a stopped {what} goes on for free")
+    with exclusive_lock(folder), player.seated(folder) as seated:
+        yield seated
