@@ -90,8 +90,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
         spec.game,
         elsewhere=workers > 1 or scheduler is not None,
     )
-    about = agent_settings(agent, player)
-    prepare_player(agent, spec.build())
+    about = {**agent_settings(agent, player), **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, about), resume=resume)
     with (
         cluster_executor(scheduler) as executor,
@@ -163,9 +162,8 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         spec.chain.game,
         elsewhere=workers > 1 or scheduler is not None,
     )
-    settings = agent_settings(agent, player)
+    settings = {**agent_settings(agent, player), **prepare_player(agent, _every_kind(spec))}
     folder = run_folder(out_dir or sessions_folder(player, spec, settings), resume=resume)
-    prepare_player(agent, _every_kind(spec))
     total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
     with (
         cluster_executor(scheduler) as executor,

@@ -73,6 +73,12 @@ class TestCommerce:
         assert found["money"]["overall"]["regret_rate"]["n"] == 4
         assert found["suite"].startswith("catalog-0")
 
+    def test_the_honest_optimum_names_the_values_it_played_with(self, terms):
+        assert terms("commerce", "--agent", "bayes", *TWO, "--out", "run")[0] == 0
+        pinned = load_run("run").header.agent_settings["fitted_values"]
+        assert set(pinned) == {"candid overlap", "candid no_deal"}
+        assert terms("verify", "run")[0] == 0
+
     def test_runs_with_and_without_money_are_kept_apart(self, terms):
         terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
         code, _, err = terms("commerce", "--agent", "patient", *TWO, "--out", "plain")
@@ -105,6 +111,12 @@ class TestBankroll:
         }  # fmt: skip
         assert all(set(entry) == {"estimate", "low", "high", "n", "sessions"} for entry in found["metrics"].values())
         assert found["sessions"] == {"finished": 2, "ruined": 0, "lost": 0, "open": 0}
+
+    def test_the_honest_optimum_names_the_values_it_played_with(self, terms):
+        assert terms("bankroll", "--agent", "bayes", "--sessions", 1, "--periods", 2, "--out", "run")[0] == 0
+        pinned = load_sessions("run").header.agent_settings["fitted_values"]
+        assert {"candid overlap", "adversarial urgency_shift", "taciturn no_deal"} <= set(pinned)
+        assert terms("verify", "run")[0] == 0
 
     def test_the_command_of_the_brief(self, terms):
         args = ("bankroll", "--agent", "patient", "--supplier-mode", "pool", "--sessions", 4, "--periods", 50)
