@@ -11,9 +11,8 @@ import terms
 from commerce.bankroll import PeriodRecord
 from experiments.report.bankroll_panels import PARTS, balance_panels, gap_panels, survival_panels
 from experiments.report.figures import SvgSheet
-from experiments.report.page import asset, content_policy, environment, format_number
+from experiments.report.page import asset, content_policy, environment, format_number, write_page
 from experiments.report.viewer import to_script_json
-from experiments.runs.files import write_atomically
 from experiments.sessions.compare import check_same_world
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, read_gap
@@ -60,10 +59,7 @@ def report_sessions(runs: Sequence[SessionsRun], path: Path, *, title: str) -> P
     ValueError
         If the same sessions are given twice.
     """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
-    write_atomically(path, build_sessions_report(runs, title=title).encode())
-    return path
+    return write_page(path, lambda: build_sessions_report(runs, title=title))
 
 
 def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:

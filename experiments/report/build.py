@@ -11,7 +11,7 @@ from typing import Any
 import terms
 from experiments.money.metrics import MONEY_METRIC_BY_NAME
 from experiments.report.model import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
-from experiments.report.page import asset, content_policy, environment
+from experiments.report.page import asset, content_policy, environment, write_page
 from experiments.report.panels import (
     PARTS,
     belief_panels,
@@ -38,7 +38,6 @@ from experiments.report.sections import (
     suite_views,
 )
 from experiments.report.viewer import VIEWER_LIMIT, Encoder, to_script_json
-from experiments.runs.files import write_atomically
 from experiments.validity import MAX_UNUSABLE_SHARE
 from terms import fingerprints
 from terms.estimates import Estimate
@@ -151,11 +150,7 @@ def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **o
     FileNotFoundError
         If the folder does not exist.
     """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"path={str(target)!r}: the folder {str(target.parent)!r} does not exist")
-    write_atomically(target, build_report(runs, title=title, **options).encode())
-    return target
+    return write_page(Path(path), lambda: build_report(runs, title=title, **options))
 
 
 def _figures(

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from experiments.runs.files import write_atomically
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+def write_page(path: Path, build: Callable[[], str]) -> Path:
+    """Write what ``build`` returns to ``path``, whole or not at all, and return the path.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist; said before anything is built.
+    """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
+    write_atomically(path, build().encode())
+    return path
 
 
 def environment(**filters: object) -> Environment:

@@ -9,14 +9,13 @@ from typing import Any
 
 import terms
 from experiments.report.figures import SvgSheet
-from experiments.report.page import asset, content_policy, environment, format_number
+from experiments.report.page import asset, content_policy, environment, format_number, write_page
 from experiments.report.viewer import to_script_json
 from experiments.report.year_conduct import SAID_LIMIT, conduct_view
 from experiments.report.year_journal import journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
 from experiments.report.year_texts import ANSWER_LIMIT
 from experiments.report.year_words import HEADLINE, METRICS
-from experiments.runs.files import write_atomically
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
 from experiments.years.summary import summary_object
 from terms.estimates import Estimate
@@ -43,12 +42,13 @@ def report_years(folders: Sequence[Path], path: Path, *, title: str) -> Path:
     ValueError
         If a year is unfinished, is not what its journal says, or is given twice.
     """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
-    excluded = [found for folder in folders if (found := read_excluded(folder)) is not None]
-    stories = [read_story(folder) for folder in folders if read_excluded(folder) is None]
-    write_atomically(path, build_year_report(stories, excluded, title=title).encode())
-    return path
+    return write_page(path, lambda: _read_and_build(folders, title))
+
+
+def _read_and_build(folders: Sequence[Path], title: str) -> str:
+    found = [read_excluded(folder) or read_story(folder) for folder in folders]
+    stories = [each for each in found if isinstance(each, YearStory)]
+    return build_year_report(stories, [each for each in found if isinstance(each, ExcludedYear)], title=title)
 
 
 def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedYear] = (), *, title: str) -> str:

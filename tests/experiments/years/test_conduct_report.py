@@ -88,6 +88,12 @@ def test_the_payload_holds_every_turn_and_what_was_known(page):
     assert page.data["years"][1]["conduct"]["turns"][0][8] is None
 
 
+def test_a_folder_given_twice_is_refused(folders, tmp_path):
+    with pytest.raises(ValueError, match="twice"):
+        report_years([folders[0], folders[0]], tmp_path / "report.html", title="Twice")
+    assert not (tmp_path / "report.html").exists()
+
+
 def test_a_page_about_merchants_alone_has_none_of_it(stories):
     plain = Page(build_year_report(stories[2:3], title="x"))
     assert not SECTIONS & {section["id"] for section in plain.of("section")}
