@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from experiments.cli.show import difference_rows, out, progress_bar
-from experiments.registry import build_agent
-from experiments.reporting import report_on
-from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import Run
-from experiments.runs.runner import run_suite
-from experiments.stats import compare
+from experiments.episodes.config import SuiteSpec
+from experiments.episodes.folder import Run
+from experiments.episodes.runner import run_suite
+from experiments.players.registry import build_agent
+from experiments.report.reporting import report_on
+from experiments.stats.paired import compare
 
 AGENTS = (
     "patient", "conceder", "exploit", "tit-for-tat", "split-the-difference", "boulware", "fixed-0.30", "fixed-0.10",

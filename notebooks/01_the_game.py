@@ -24,9 +24,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import terms
-from experiments.plots import plot_concession_rates, plot_price_path, plot_response
+from experiments.plots.game import plot_concession_rates, plot_price_path, plot_response
 from experiments.report.charts import plot_curves, plot_intervals
-from experiments.stats import compare
+from experiments.stats.paired import compare
 
 N_PER_CELL = 2 if os.environ.get("TERMS_FAST") else 25
 

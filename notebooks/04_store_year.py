@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 
 from commerce.merchants import MERCHANTS
 from commerce.world import DEFAULT_SEED
-from experiments import year_plots
+from experiments.plots.game import years as year_plots
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.story import read_story

@@ -27,10 +27,10 @@ import numpy as np
 # %%
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
-from experiments import session_plots
-from experiments.money.orders import order_agents
-from experiments.runs.config import SuiteSpec
-from experiments.runs.runner import run_suite
+from experiments.comparing.orders import order_agents
+from experiments.episodes.config import SuiteSpec
+from experiments.episodes.runner import run_suite
+from experiments.plots.game import sessions as session_plots
 from experiments.sessions.gap import sessions_gap
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec

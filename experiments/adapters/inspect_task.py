@@ -16,10 +16,10 @@ from commerce.replay import recordable
 from commerce.world import DEFAULT_SEED, generate_world
 from commerce.year import Year
 from experiments.extras import need
-from experiments.models.records import ToolCall
-from experiments.models.replies import common_finish
-from experiments.models.texts import whole_characters
-from experiments.runs.journal import strict_dumps
+from experiments.llm.records import ToolCall
+from experiments.llm.replies import common_finish
+from experiments.llm.texts import whole_characters
+from experiments.storage.journal import strict_dumps
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.session import YearSession

@@ -17,10 +17,10 @@ import typer
 
 from experiments.cli import answers, listing, models, money, playing, reading, serving, telling, years
 from experiments.cli.show import note
-from experiments.models.cache import DamagedCacheError, UnusableCacheError
-from experiments.models.errors import BudgetExceeded
-from experiments.models.local import LocalModelError
-from experiments.runs.files import RunLockedError
+from experiments.llm.cache import DamagedCacheError, UnusableCacheError
+from experiments.llm.errors import BudgetExceeded
+from experiments.players.local import LocalModelError
+from experiments.storage.files import RunLockedError
 
 __all__ = ["INTERRUPTED", "OVER_BUDGET", "app", "main"]
 

@@ -14,9 +14,9 @@ from experiments.cli.fitting import prepared_reference
 from experiments.cli.playing import default_folder, read_game_config
 from experiments.cli.seating import seated_apart
 from experiments.cli.show import count_bar, estimate, note, number, out, print_table, text_table
-from experiments.registry import ModelOptions, agent_settings, build_agent
-from experiments.runs.config import SuiteSpec
-from experiments.runs.files import write_atomically
+from experiments.episodes.config import SuiteSpec
+from experiments.players.registry import ModelOptions, agent_settings, build_agent
+from experiments.storage.files import write_atomically
 from terms import Scenario
 from terms.episode import agent_name
 

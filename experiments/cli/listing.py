@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.cli.show import out
-from experiments.registry import OWN, list_agents
+from experiments.players.registry import OWN, list_agents
 from terms import PUBLISHED_FLAW
 from terms.cells import DEFAULT_REGIMES
 from terms.types import Family

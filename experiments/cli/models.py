@@ -14,16 +14,16 @@ from experiments.cli.show import estimate, note, out
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
-    from experiments.models.costing import CallFacts
+    from experiments.players.costing import CallFacts
 
 
 def cost(
     run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")], as_json: options.AsJson = False
 ) -> None:
     """Show what a run's model calls cost: settled, reserved and unknown money, tokens by kind, latency, who served."""
-    from experiments.models.calls import read_calls
-    from experiments.models.costing import call_facts, cost_per_episode, reply_rates
-    from experiments.models.seat import CALLS
+    from experiments.llm.calls import read_calls
+    from experiments.players.costing import call_facts, cost_per_episode, reply_rates
+    from experiments.players.seat import CALLS
     from experiments.years.run import is_year
 
     if is_year(run):
@@ -60,8 +60,8 @@ def _show_facts(facts: CallFacts, per_episode: Estimate | None = None) -> None:
 
 
 def _year_cost(folder: Path, *, as_json: bool) -> None:
-    from experiments.models.calls import read_calls
-    from experiments.models.costing import call_facts
+    from experiments.llm.calls import read_calls
+    from experiments.players.costing import call_facts
     from experiments.years.run import read_spec
     from experiments.years.transcript import MODEL_CALLS
 
@@ -75,7 +75,7 @@ def _year_cost(folder: Path, *, as_json: bool) -> None:
 
 def _what_was_played(folder: Path) -> tuple[str, list[int], dict[str, list[dict[str, Any]]]]:
     """Return who played what, the agent seeds of its episodes or periods, and the receipts by name of these."""
-    from experiments.runs.folder import load_run
+    from experiments.episodes.folder import load_run
     from experiments.sessions.folder import is_sessions, load_sessions, played_seeds
 
     if is_sessions(folder):
@@ -117,7 +117,7 @@ def _facts_object(facts: CallFacts) -> dict[str, Any]:
 
 def local_model(port: Annotated[int, typer.Option(min=0, help="0 takes a free one.")] = 0) -> None:
     """Serve the small local model until interrupted; any OpenAI-compatible client can use the address it prints."""
-    from experiments.models.local import serve_forever
+    from experiments.players.local import serve_forever
 
     note("serving SmolLM2-135M-Instruct; it bargains badly. Ctrl-C stops it.")
     serve_forever(out, port=port)

@@ -18,19 +18,19 @@ from experiments.cli.reading import load_all_sessions, note_gaps
 from experiments.cli.seating import build_player, named_folder
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
-from experiments.money.published import REGRET_RATES, TERMINAL_BALANCES
-from experiments.registry import ModelOptions, agent_settings
-from experiments.runs.cluster import cluster_executor
-from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import Run, load_run
-from experiments.runs.runner import run_suite
+from experiments.engine.cluster import cluster_executor
+from experiments.episodes.config import SuiteSpec
+from experiments.episodes.folder import Run, load_run
+from experiments.episodes.money_published import REGRET_RATES, TERMINAL_BALANCES
+from experiments.episodes.runner import run_suite
+from experiments.players.registry import ModelOptions, agent_settings
 from experiments.sessions.folder import is_sessions
 from terms import Scenario
 from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
 
 if TYPE_CHECKING:
-    from experiments.money.orders import Cell
+    from experiments.comparing.orders import Cell
     from experiments.sessions.folder import SessionsRun
     from experiments.sessions.spec import SessionsSpec
 
@@ -71,7 +71,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     cache: options.Cache = None,
 ) -> None:
     """Play negotiations in money and print profits, walk-aways, regret and what was left on the table."""
-    from experiments.money.settings import CommerceSettings
+    from experiments.episodes.money_settings import CommerceSettings
 
     settings = read_settings(config, CommerceSettings())
     suite = "fresh" if source == "synthetic" else f"catalog:{source}"
@@ -201,7 +201,7 @@ def _agree(context: typer.Context, asked: SessionsSpec, spec: SessionsSpec) -> N
 
 def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
     """Order agents by SE+, by regret and by terminal balance, side by side: commerce and bankroll folders together."""
-    from experiments.money.orders import order_agents
+    from experiments.comparing.orders import order_agents
 
     talks = [load_run(folder) for folder in runs if not is_sessions(folder)]
     note_gaps(talks)
@@ -264,8 +264,8 @@ def _print_sessions(run: SessionsRun, summary: Mapping[str, Any]) -> None:
 
 
 def _print_money(run: Run) -> None:
-    from experiments.money.metrics import MONEY_METRICS, money_object
-    from experiments.runs.folder import run_money
+    from experiments.episodes.folder import run_money
+    from experiments.episodes.money_metrics import MONEY_METRICS, money_object
 
     found = money_object(run_money(run.header, run.records))
     parts = {"overall": found["overall"], **found["perspectives"]}
@@ -294,7 +294,7 @@ def _every_kind(spec: SessionsSpec) -> list[Scenario]:
 
 
 def _cents(field: str, text: str) -> int:
-    from experiments.registry import microusd
+    from experiments.players.registry import microusd
 
     amount = microusd(text, field)
     if amount % 10_000:

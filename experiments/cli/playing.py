@@ -14,12 +14,12 @@ from experiments.cli import options
 from experiments.cli.fitting import prepare_player
 from experiments.cli.seating import build_player, named_folder
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
-from experiments.registry import ModelOptions, agent_settings
-from experiments.runs.cluster import cluster_executor
-from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import HEADER, Run, differing_leaves, load_run, summary_object
-from experiments.runs.journal import strict_loads
-from experiments.runs.runner import run_suite
+from experiments.engine.cluster import cluster_executor
+from experiments.episodes.config import SuiteSpec
+from experiments.episodes.folder import HEADER, Run, differing_leaves, load_run, summary_object
+from experiments.episodes.runner import run_suite
+from experiments.players.registry import ModelOptions, agent_settings
+from experiments.storage.journal import strict_loads
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
 from terms.metrics import summarize
@@ -106,7 +106,7 @@ def play(  # noqa: PLR0913 - one parameter an option
     out_dir: options.Out = None,
 ) -> None:
     """Negotiate yourself, on the same episodes as any agent; who you faced is revealed at the end."""
-    from experiments.human import Human, reveal
+    from experiments.players.human import Human, reveal
 
     spec = SuiteSpec.parse(
         suite, seed=seed, regimes=regime, families=family, game=read_game_config(config), sample=episodes

@@ -13,17 +13,17 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import count_bar, difference_rows, note, out, print_table
-from experiments.runs.config import check_same_suite
-from experiments.runs.folder import Run, load_run, run_money
-from experiments.runs.verify import verify_run
+from experiments.comparing.years import BETTER, compare_years, find_years, read_outcomes
+from experiments.episodes.config import check_same_suite
+from experiments.episodes.folder import Run, load_run, run_money
+from experiments.episodes.validity import invalidity
+from experiments.episodes.verify import verify_run
 from experiments.sessions.folder import GAP, is_sessions
 from experiments.sessions.gap_file import NOT_CHECKED
 from experiments.sessions.summary import PAIRED as PAIRED_IN_SESSIONS
 from experiments.sessions.verify import verify_sessions
-from experiments.stats import PAIRED, Comparison, compare_values, separation_table
-from experiments.stats import compare as compare_runs
-from experiments.validity import invalidity
-from experiments.years.comparing import BETTER, compare_years, find_years, read_outcomes
+from experiments.stats.paired import PAIRED, Comparison, compare_values, separation_table
+from experiments.stats.paired import compare as compare_runs
 from experiments.years.run import is_year
 from experiments.years.verify import verify_year
 
@@ -100,7 +100,7 @@ def _compare_profit(runs: Sequence[Run], difference: float | None) -> Comparison
 
 def _compare_sessions(folders: Sequence[Path], metric: str, difference: float | None, *, as_json: bool) -> None:
     """Compare agents by whole sessions on the same chains."""
-    from experiments.sessions.compare import compare_sessions
+    from experiments.comparing.sessions import compare_sessions
 
     rng = np.random.default_rng(BOOTSTRAP_SEED)
     runs = load_all_sessions(folders)
@@ -136,7 +136,7 @@ def report(
     beliefs: Annotated[bool, typer.Option("--beliefs", help="Compare beliefs with the exact posterior.")] = False,
 ) -> None:
     """Write one self-contained HTML report about the given runs, or about the given store years."""
-    from experiments.reporting import report_on
+    from experiments.report.reporting import report_on
 
     if any(map(is_year, runs)):
         if not all(map(is_year, runs)) or decomposition or explain or beliefs:
@@ -172,7 +172,7 @@ def _report_sessions(folders: Sequence[Path], out_file: Path, title: str) -> Non
 
 def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:
     from experiments.cli.fitting import prepared_reference
-    from experiments.explaining import review_run, worst_episodes
+    from experiments.report.explaining import review_run, worst_episodes
 
     worst = {run.folder: worst_episodes(run, num) for run in runs}
     wanted = {record.scenario_id for records in worst.values() for record in records}
@@ -187,7 +187,7 @@ def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[st
 
 
 def _traces(runs: Sequence[Run]) -> dict[Path, Trace]:
-    from experiments.explaining import follow_run
+    from experiments.report.explaining import follow_run
 
     scored = {run.folder: sum(not each.is_excluded for each in run.records) for run in runs}
     total, done = sum(scored.values()), itertools.count(1)
@@ -225,7 +225,7 @@ def load_same_suite(folders: Sequence[Path]) -> list[Run]:
 
 def load_all_sessions(folders: Sequence[Path]) -> list[SessionsRun]:
     """Load folders of sessions and say what is torn, unfinished, lost or not to be read in them."""
-    from experiments.sessions.compare import session_gaps
+    from experiments.comparing.sessions import session_gaps
     from experiments.sessions.folder import load_sessions
 
     loaded = [load_sessions(folder) for folder in folders]

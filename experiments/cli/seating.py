@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.cli.show import note
-from experiments.models.seat import ModelSeat
-from experiments.registry import ModelOptions, build_agent
-from experiments.runs.files import exclusive_lock
-from experiments.runs.journal import strict_dumps
+from experiments.players.registry import ModelOptions, build_agent
+from experiments.players.seat import ModelSeat
+from experiments.storage.files import exclusive_lock
+from experiments.storage.journal import strict_dumps
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
 

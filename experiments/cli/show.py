@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.runs.pool import Progress
+from experiments.engine.pool import Progress
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from rich.console import Console
     from rich.table import Table
 
-    from experiments.stats import Difference
+    from experiments.stats.paired import Difference
 
 HEADLINE = (
     "mean_utility", "se_plus", "agr_plus", "cse_plus", "fagr_minus", "agent_exit_minus",

@@ -11,7 +11,7 @@ import typer
 from experiments.cli import options
 from experiments.cli.fitting import prepared_reference
 from experiments.cli.show import count_bar, note, number, out, print_table, text_table
-from experiments.runs.folder import Run, load_run
+from experiments.episodes.folder import Run, load_run
 from terms.records import EpisodeRecord
 from terms.types import Family
 

@@ -13,12 +13,12 @@ import typer
 
 from experiments.cli.playing import NOTHING_SCORED
 from experiments.cli.show import count_bar, estimate, note, out
-from experiments.models.errors import BudgetExceeded
-from experiments.models.seat import is_model
-from experiments.models.spending import Spending
-from experiments.registry import microusd
+from experiments.llm.errors import BudgetExceeded
+from experiments.llm.spending import Spending
+from experiments.players.registry import microusd
+from experiments.players.seat import is_model
 from experiments.report.year_words import METRICS
-from experiments.runs.journal import strict_loads
+from experiments.storage.journal import strict_loads
 from experiments.storekeeper.settings import in_proportion
 from experiments.years.run import RESULT
 from experiments.years.spec import YearSpec

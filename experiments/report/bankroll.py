@@ -9,11 +9,11 @@ from typing import Any
 
 import terms
 from commerce.bankroll import PeriodRecord
+from experiments.comparing.sessions import check_same_world
 from experiments.report.bankroll_panels import PARTS, balance_panels, gap_panels, survival_panels
 from experiments.report.figures import SvgSheet
 from experiments.report.page import asset, content_policy, environment, format_number, write_page
 from experiments.report.viewer import to_script_json
-from experiments.sessions.compare import check_same_world
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, read_gap
 from experiments.sessions.summary import SESSION_METRICS, summary_object

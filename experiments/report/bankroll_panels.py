@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from experiments.plots.sessions import plot_balances, plot_survival
 from experiments.report.figures import Margins, SvgSheet
 from experiments.report.panels import COLORS
-from experiments.session_plots import plot_balances, plot_survival
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.survival import balance_curve, survival_curve
 from terms.estimates import Estimate

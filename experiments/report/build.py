@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import terms
-from experiments.money.metrics import MONEY_METRIC_BY_NAME
+from experiments.episodes.money_metrics import MONEY_METRIC_BY_NAME
+from experiments.episodes.validity import MAX_UNUSABLE_SHARE
 from experiments.report.model import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.page import asset, content_policy, environment, write_page
 from experiments.report.panels import (
@@ -38,7 +39,6 @@ from experiments.report.sections import (
     suite_views,
 )
 from experiments.report.viewer import VIEWER_LIMIT, Encoder, to_script_json
-from experiments.validity import MAX_UNUSABLE_SHARE
 from terms import fingerprints
 from terms.estimates import Estimate
 from terms.metrics import METRIC_BY_NAME, METRICS

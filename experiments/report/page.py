@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.runs.files import write_atomically
+from experiments.storage.files import write_atomically
 
 if TYPE_CHECKING:
     from jinja2 import Environment

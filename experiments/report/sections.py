@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from experiments.episodes.validity import invalidity, share_of_trials, unusable_share
 from experiments.report.model import ReportRun, SuiteComparison
-from experiments.validity import invalidity, share_of_trials, unusable_share
 from terms.estimates import UNDEFINED, Estimate
 from terms.fingerprints import Fingerprint, fingerprint
 from terms.metrics import Summary, belief_error_by_round, summarize

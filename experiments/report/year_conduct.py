@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from experiments.models.spending import Spending
+from experiments.llm.spending import Spending
 from experiments.report.year_texts import Texts, cut, told_text
 from experiments.years.conduct import (
     Evicted,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from experiments.conduct_plots import plot_cost, plot_tokens, spend_of
-from experiments.report.figures import PALETTE, Margins, SvgSheet
-from experiments.year_plots import (
+from experiments.plots.conduct import plot_cost, plot_tokens, spend_of
+from experiments.plots.years import (
     Colors,
     plot_assets,
     plot_cash,
@@ -17,6 +16,7 @@ from experiments.year_plots import (
     plot_storage_bill,
     plot_tools,
 )
+from experiments.report.figures import PALETTE, Margins, SvgSheet
 from experiments.years.story import YearStory
 
 COLORS = Colors(PALETTE["ink"], PALETTE["grid"], PALETTE["muted"], tuple(PALETTE[f"s{index}"] for index in range(4)))

@@ -15,12 +15,12 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 import terms
-from experiments.runs.journal import strict_dumps
 from experiments.serving import wire
 from experiments.serving.faults import RequestError
 from experiments.serving.guard import internal_error
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import PROTOCOL
+from experiments.storage.journal import strict_dumps
 
 DESCRIPTION = """Runs a store for a year, turn by turn, for an agent outside.
 

@@ -20,12 +20,12 @@ from mcp.shared.exceptions import MCPError
 
 import terms
 from commerce.setting import Setting
-from experiments.runs.journal import strict_dumps
 from experiments.serving.faults import RequestError, log_error
 from experiments.serving.session import ServedYear
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import MAX_NAME, CallRequest, SessionInfo
+from experiments.storage.journal import strict_dumps
 from experiments.years.briefing import make_opening
 
 KEY_META, TURN_META = "terms-commerce/idempotency-key", "terms-commerce/turn"

@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 
 from experiments.extras import need
-from experiments.runs.files import write_atomically
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
+from experiments.storage.files import write_atomically
 
 need("serve", "fastapi")
 

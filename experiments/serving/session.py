@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from commerce.money import to_yuan
-from experiments.runs.files import exclusive_lock
-from experiments.runs.journal import JournalWriter
 from experiments.serving.faults import RequestError, wrong_turn
 from experiments.serving.settings import ServeSettings
 from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
+from experiments.storage.files import exclusive_lock
+from experiments.storage.journal import JournalWriter
 from experiments.years.agents import ENDED, conclude, open_session
 from experiments.years.run import open_header
 from experiments.years.transcript import TRANSCRIPT, Line, Outcome, Said, TurnRecord, read_outcome

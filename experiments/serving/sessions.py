@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from commerce.replay import DivergedError
-from experiments.runs.files import RunLockedError
-from experiments.runs.folder import RunError
+from experiments.episodes.folder import RunError
 from experiments.serving.faults import RequestError, logger, unknown_session
 from experiments.serving.session import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
+from experiments.storage.files import RunLockedError
 
 IDLE_SECONDS = 60.0
 """A year that is played more often than that keeps its place: taking it up again means to carry out all its turns."""

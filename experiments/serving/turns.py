@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from commerce.reading import TOO_DEEP, is_too_deep
-from experiments.models.records import ToolCall
-from experiments.models.texts import whole_characters
-from experiments.runs.journal import strict_dumps
+from experiments.llm.records import ToolCall
+from experiments.llm.texts import whole_characters
 from experiments.serving.faults import RequestError
 from experiments.serving.wire import MAX_KEY, ActionsAnswer, CallRequest, ToolResponse
+from experiments.storage.journal import strict_dumps
 from experiments.years.transcript import Outcome, Said, TurnRecord
 
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord, is_ruin
 from commerce.economics import build_chain
-from experiments.runs.files import write_atomically
-from experiments.runs.folder import HEADER, SUMMARY, RunError, errors_in_words, read_header_as
-from experiments.runs.journal import read_journal, strict_dumps
+from experiments.episodes.folder import HEADER, SUMMARY, RunError, errors_in_words, read_header_as
 from experiments.sessions.play import has_ended, period_seed
 from experiments.sessions.records import read_logged, to_row
 from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
 from experiments.sessions.summary import summary_object
+from experiments.storage.files import write_atomically
+from experiments.storage.journal import read_journal, strict_dumps
 
 LOG, PARQUET = "periods.jsonl", "periods.parquet"
 GAP = "gap.json"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commerce.economics import build_chain
-from experiments.models.negotiator_settings import Reveal
-from experiments.models.playing import PlayedEpisode
-from experiments.models.reveal import reveal_side_info
-from experiments.runs.folder import RunError
+from experiments.episodes.folder import RunError
+from experiments.players.negotiator_settings import Reveal
+from experiments.players.playing import PlayedEpisode
+from experiments.players.reveal import reveal_side_info
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import has_nothing_to_repair
 from experiments.sessions.play import SessionJob, Table
@@ -91,7 +91,7 @@ class _Host:
         side_info: Mapping[str, Any] | None = None,
         past: Sequence[Meeting] | None = None,
     ) -> PlayedEpisode:
-        """Play one period; see :func:`experiments.models.playing.play_episode`."""
+        """Play one period; see :func:`experiments.players.playing.play_episode`."""
         number = self.numbers[scenario.scenario_id]
         memory = self.memories.get(number)
         level = getattr(getattr(agent, "settings", None), "reveal", Reveal.NOTHING)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from commerce.bankroll import SessionRecord
-from experiments.runs.files import write_atomically
-from experiments.runs.journal import strict_loads
 from experiments.sessions.folder import GAP, SessionsRun
+from experiments.storage.files import write_atomically
+from experiments.storage.journal import strict_loads
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from commerce.bankroll import PeriodRecord, is_ruin
 from commerce.economics import BankrollChain, build_chain, unit_economics
-from experiments.models.negotiator import ModelAgent, Negotiation
-from experiments.models.playing import PlayedEpisode, play_episode
-from experiments.runs.pool import Row
+from experiments.engine.pool import Row
+from experiments.players.negotiator import ModelAgent, Negotiation
+from experiments.players.playing import PlayedEpisode, play_episode
 from experiments.sessions.records import Place, episode_of, from_row, settled_period, to_row
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.views import ledger_line, meeting_line, names_supplier, period_side_info

@@ -9,9 +9,9 @@ from pydantic import TypeAdapter, field_validator
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, operating_cost_cents, settle
 from commerce.economics import UnitEconomics
-from experiments.models.receipts import Verdict
-from experiments.runs.journal import strict_dumps
+from experiments.players.receipts import Verdict
 from experiments.sessions.spec import Arm, SessionsSpec
+from experiments.storage.journal import strict_dumps
 from terms import Accept, EpisodeRecord, Offer, Reject, Scenario, Unusable, replay
 from terms.config import Frozen
 from terms.protocol import read_belief, read_decision

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from commerce.bankroll import SessionRecord
-from experiments.runs.files import exclusive_lock
-from experiments.runs.folder import open_header
-from experiments.runs.pool import Progress, log_jobs, seated
+from experiments.engine.pool import Progress, log_jobs, seated
+from experiments.episodes.folder import open_header
 from experiments.sessions.folder import LOG, SessionsRun, load_sessions, write_results
 from experiments.sessions.play import SessionJob, has_ended
 from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
+from experiments.storage.files import exclusive_lock
 from terms.episode import AgentLike, agent_name
 
 
@@ -29,8 +29,8 @@ def run_sessions(  # noqa: PLR0913 - what is played, where to, and by whom
 ) -> SessionsRun:
     """Play every session of ``spec`` that ``out`` does not hold yet, and write the results.
 
-    Parameters and errors are those of :func:`experiments.runs.runner.run_suite`. A session that the provider cut short
-    goes on from there when it is run again.
+    Parameters and errors are those of :func:`experiments.episodes.runner.run_suite`. A session that the provider cut
+    short goes on from there when it is run again.
     """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

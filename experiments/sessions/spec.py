@@ -12,8 +12,8 @@ from pydantic import Field
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
-from experiments.runs.config import code_versions
-from experiments.runs.journal import strict_dumps
+from experiments.episodes.config import code_versions
+from experiments.storage.journal import strict_dumps
 from terms import Scenario
 from terms.config import Frozen
 

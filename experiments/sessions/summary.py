@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
-from experiments.money.metrics import BOOTSTRAP_SEED, regret_rate
+from experiments.episodes.money_metrics import BOOTSTRAP_SEED, regret_rate
+from experiments.episodes.validity import too_many_unusable
 from experiments.sessions.spec import SessionsHeader
 from experiments.sessions.survival import survival_curve
-from experiments.stats import bootstrap_clusters
-from experiments.validity import too_many_unusable
+from experiments.stats.paired import bootstrap_clusters
 from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
 
 TAIL_SHARE, MIN_TAIL_SESSIONS = 0.25, 80

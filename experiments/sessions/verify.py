@@ -7,14 +7,14 @@ from pathlib import Path
 
 from commerce.bankroll import SessionRecord
 from commerce.economics import build_chain, unit_economics
-from experiments.runs.folder import SUMMARY, RunError
-from experiments.runs.journal import DamagedJournalError, strict_dumps
-from experiments.runs.verify import call_log_findings, result_findings
+from experiments.episodes.folder import SUMMARY, RunError
+from experiments.episodes.verify import call_log_findings, result_findings
 from experiments.sessions.folder import LOG, PARQUET, SessionsRun, load_sessions, parquet_bytes
 from experiments.sessions.gap_file import gap_findings
 from experiments.sessions.records import Place, episode_of, settled_period, to_row
 from experiments.sessions.spec import SessionsSpec
 from experiments.sessions.summary import summary_object
+from experiments.storage.journal import DamagedJournalError, strict_dumps
 
 
 def verify_sessions(folder: str | Path) -> list[str]:

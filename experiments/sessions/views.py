@@ -7,7 +7,7 @@ from typing import Any
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, SupplierMode
 from commerce.economics import Supplier, UnitEconomics
-from experiments.models.negotiator import TOLD_ONCE
+from experiments.players.negotiator import TOLD_ONCE
 from terms import Belief, EpisodeRecord
 from terms.types import Stance
 

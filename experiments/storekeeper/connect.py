@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments.extras import need
-from experiments.models.cache import ReplyCache
-from experiments.models.calls import read_calls, spending_of
-from experiments.models.client import ChatClient
-from experiments.models.local import LocalServer, local_model_settings
-from experiments.models.meter import Meter
-from experiments.models.seat import LOCAL, model_settings
-from experiments.models.settings import ModelSettings
+from experiments.llm.cache import ReplyCache
+from experiments.llm.calls import read_calls, spending_of
+from experiments.llm.client import ChatClient
+from experiments.llm.meter import Meter
+from experiments.llm.settings import ModelSettings
+from experiments.players.local import LocalServer, local_model_settings
+from experiments.players.seat import LOCAL, model_settings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.storekeeper.tokens import EXTRA

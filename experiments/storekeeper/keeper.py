@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from commerce.replay import DivergedError
-from experiments.models.calls import name_call
-from experiments.models.client import Completer
-from experiments.models.errors import ContextOverflow
-from experiments.models.records import Completion
-from experiments.models.settings import Prices
-from experiments.models.usage import cost
-from experiments.runs.journal import strict_dumps
+from experiments.llm.calls import name_call
+from experiments.llm.client import Completer
+from experiments.llm.errors import ContextOverflow
+from experiments.llm.records import Completion
+from experiments.llm.settings import Prices
+from experiments.llm.usage import cost
+from experiments.storage.journal import strict_dumps
 from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
 from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.tokens import Gauge

@@ -9,11 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from experiments.models.calls import CallLog
-from experiments.models.client import ChatClient
-from experiments.models.seat import PACE
-from experiments.models.settings import ModelSettings
-from experiments.runs.journal import strict_dumps
+from experiments.llm.calls import CallLog
+from experiments.llm.client import ChatClient
+from experiments.llm.settings import ModelSettings
+from experiments.players.seat import PACE
+from experiments.storage.journal import strict_dumps
 from experiments.storekeeper.keeper import Storekeeper
 from experiments.storekeeper.ledger import PriceGuard
 from experiments.storekeeper.settings import Memory, StorekeeperSettings

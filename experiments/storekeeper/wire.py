@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commerce.reading import read_text
-from experiments.models.objects import blank_thinking, find_objects
-from experiments.models.records import Completion, ToolCall
+from experiments.llm.objects import blank_thinking, find_objects
+from experiments.llm.records import Completion, ToolCall
 from experiments.years.session import Answer
 from experiments.years.transcript import Said
 

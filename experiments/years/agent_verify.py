@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.runs.journal import strict_dumps
+from experiments.storage.journal import strict_dumps
 from experiments.storekeeper.seat import seat_of
 from experiments.years.agents import (
     DERIVED,

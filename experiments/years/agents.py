@@ -15,11 +15,11 @@ from typing import Any, Protocol
 
 from commerce.replay import Entry
 from commerce.year import Year
-from experiments.models.calls import read_calls, spending_of
-from experiments.models.errors import BudgetExceeded, ContextOverflow, ProviderError
-from experiments.models.spending import Spending
-from experiments.runs.files import exclusive_lock, write_atomically
-from experiments.runs.journal import JournalWriter, encode_line, strict_dumps
+from experiments.llm.calls import read_calls, spending_of
+from experiments.llm.errors import BudgetExceeded, ContextOverflow, ProviderError
+from experiments.llm.spending import Spending
+from experiments.storage.files import exclusive_lock, write_atomically
+from experiments.storage.journal import JournalWriter, encode_line, strict_dumps
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.run import CALLS, RESULT, open_header, result_object

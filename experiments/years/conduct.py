@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from experiments.models.records import Usage
+from experiments.llm.records import Usage
 from experiments.years.transcript import DayRecord, Eviction, NoteRecord, Transcript, TurnRecord
 
 

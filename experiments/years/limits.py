@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from experiments.models.records import Record
+from experiments.llm.records import Record
 
 
 class Limits(Record):

@@ -14,9 +14,9 @@ from commerce.merchants import Merchant, build_merchant
 from commerce.metrics import tool_mix, year_metrics
 from commerce.replay import Entry, RecordedYear, entry_from_json, year_digest
 from commerce.year import Result, Year
-from experiments.runs.files import exclusive_lock, write_atomically
-from experiments.runs.folder import RunError, differing_leaves
-from experiments.runs.journal import JournalWriter, encode_line, read_journal, strict_dumps
+from experiments.episodes.folder import RunError, differing_leaves
+from experiments.storage.files import exclusive_lock, write_atomically
+from experiments.storage.journal import JournalWriter, encode_line, read_journal, strict_dumps
 from experiments.years.spec import YearSpec
 
 HEADER, CALLS, RESULT = "year.json", "calls.jsonl", "result.json"

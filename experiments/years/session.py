@@ -18,8 +18,8 @@ from commerce.reading import read_text
 from commerce.replay import DivergedError, Entry, result_digest
 from commerce.types import EndReason, Refusal
 from commerce.year import Year
-from experiments.models.records import Record, ToolCall
-from experiments.models.texts import whole_characters
+from experiments.llm.records import Record, ToolCall
+from experiments.llm.texts import whole_characters
 from experiments.years.limits import Limits
 from experiments.years.transcript import DayRecord, Line, NoteRecord, Opening, Outcome, Said, Sent, Told, TurnRecord
 
@@ -49,7 +49,7 @@ class YearAgent(Protocol):
 
         A session that was resumed begins with ``session.past``: the state of the store is that after these lines, and
         the agent takes up its own memory from them. Leaving early stops the year; an exception of
-        :mod:`experiments.models.errors` is a provider's fault or a reached budget and leaves the year to be resumed.
+        :mod:`experiments.llm.errors` is a provider's fault or a reached budget and leaves the year to be resumed.
         """
         ...
 

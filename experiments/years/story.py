@@ -18,8 +18,8 @@ from commerce.replay import DivergedError, Entry, check_entry, result_digest
 from commerce.tools.desk import clock
 from commerce.types import NegotiationRecord, World
 from commerce.year import Year
-from experiments.runs.folder import RunError
-from experiments.runs.journal import read_journal
+from experiments.episodes.folder import RunError
+from experiments.storage.journal import read_journal
 from experiments.years.run import CALLS, RESULT, read_calls, read_spec, result_object
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript

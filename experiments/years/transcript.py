@@ -23,9 +23,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from experiments.models.records import Record, ToolCall, Usage
-from experiments.models.spending import Spending
-from experiments.runs.journal import read_journal, strict_loads
+from experiments.llm.records import Record, ToolCall, Usage
+from experiments.llm.spending import Spending
+from experiments.storage.journal import read_journal, strict_loads
 
 TRANSCRIPT, MODEL_CALLS, OUTCOME = "transcript.jsonl", "model_calls.jsonl", "outcome.json"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from commerce.replay import DivergedError, replay
 from commerce.year import Year
-from experiments.runs.folder import RunError
-from experiments.runs.journal import DamagedJournalError, read_journal, strict_dumps
+from experiments.episodes.folder import RunError
+from experiments.storage.journal import DamagedJournalError, read_journal, strict_dumps
 from experiments.years.agent_verify import verify_agent_year
 from experiments.years.run import CALLS, RESULT, read_calls, read_spec, result_object
 

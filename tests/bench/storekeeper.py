@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from experiments.fault_server import FaultServer
-from experiments.models.client import ChatClient
-from experiments.models.meter import Meter
-from experiments.models.settings import ModelSettings
+from experiments.llm.client import ChatClient
+from experiments.llm.meter import Meter
+from experiments.llm.settings import ModelSettings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.years.agents import open_session, run_agent_year

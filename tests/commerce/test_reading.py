@@ -14,7 +14,7 @@ from commerce.reading import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, is_too_deep, read_
 from commerce.refusals import RefusedError
 from commerce.replay import Entry, RecordedYear, recordable, replay
 from commerce.year import Year
-from experiments.runs.journal import strict_dumps
+from experiments.storage.journal import strict_dumps
 from tests.commerce.builders import default_world
 
 JSON = st.recursive(

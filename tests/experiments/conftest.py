@@ -1,4 +1,4 @@
-"""The command line, run in this process."""
+"""The command line, run in this process, and a fault server for each test that asks for one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from experiments.cli import main
+from experiments.fault_server import FaultServer
 
 
 @pytest.fixture
@@ -26,3 +27,9 @@ def terms(monkeypatch, capsys, tmp_path):
         return code, shown.out, shown.err
 
     return run
+
+
+@pytest.fixture
+def server():
+    with FaultServer(slow_s=3.0) as running:
+        yield running

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import HEADER, LOG, PARQUET, SUMMARY
+from experiments.episodes.config import SuiteSpec
+from experiments.episodes.folder import HEADER, LOG, PARQUET, SUMMARY
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SMALL = SuiteSpec.parse("fresh", seed=3, n_per_cell=1)

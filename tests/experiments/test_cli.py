@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import experiments.cli as cli
 from experiments.cli import app
-from experiments.runs.folder import LOG
-from experiments.runs.journal import strict_loads
-from experiments.runs.runner import run_suite
+from experiments.episodes.folder import LOG
+from experiments.episodes.runner import run_suite
+from experiments.storage.journal import strict_loads
 from terms.agents import build_scripted
 from terms.metrics import METRIC_BY_NAME
 from terms.types import ReplyFault, Unusable

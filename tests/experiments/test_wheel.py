@@ -9,7 +9,7 @@ import sysconfig
 
 import pytest
 
-from experiments.runs.journal import strict_loads
+from experiments.storage.journal import strict_loads
 from tests.experiments.folders import REPOSITORY
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def installed(tmp_path_factory):
 
 
 def test_the_packages_come_from_the_wheel_with_their_data(installed, tmp_path):
-    names = ["experiments/report/templates", "experiments/models/prompts", "oracle/data"]
+    names = ["experiments/report/templates", "experiments/players/templates", "oracle/data"]
     expected = [sorted(path.name for path in (REPOSITORY / name).iterdir() if path.is_file()) for name in names]
     code = (
         f"import importlib, pathlib\nnames, expected = {names!r}, {expected!r}\n"

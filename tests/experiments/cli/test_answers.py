@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from experiments.cli import answers, fitting, telling
-from experiments.runs.folder import PARQUET, SUMMARY, load_run
-from experiments.runs.runner import run_suite
+from experiments.episodes.folder import PARQUET, SUMMARY, load_run
+from experiments.episodes.runner import run_suite
 from oracle import shipped, tables
 from oracle.cache import to_bytes
 from oracle.fitted import TrainingSettings

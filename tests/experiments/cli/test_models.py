@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from experiments.episodes.folder import LOG, PARQUET, SUMMARY, load_run
 from experiments.fault_server import FaultPlan, FaultServer
-from experiments.models import pacing
-from experiments.models.cache import ReplyCache
-from experiments.models.calls import Ended, Reserved, read_calls, spending_of
-from experiments.models.seat import CALLS
-from experiments.runs.folder import LOG, PARQUET, SUMMARY, load_run
-from experiments.runs.journal import strict_loads
+from experiments.llm import pacing
+from experiments.llm.cache import ReplyCache
+from experiments.llm.calls import Ended, Reserved, read_calls, spending_of
+from experiments.players.seat import CALLS
+from experiments.storage.journal import strict_loads
 from tests.experiments.folders import logged_ids, result_bytes, start_cli, wait_for
 
 SUITE = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")

@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import EconomicsConfig
+from experiments.episodes.config import SuiteSpec
+from experiments.episodes.folder import load_run
+from experiments.episodes.runner import run_suite
+from experiments.plots.sessions import plot_balances
 from experiments.report import build_report
 from experiments.report.bankroll import HEADLINE, build_sessions_report, report_sessions
 from experiments.report.bankroll_panels import PARTS
-from experiments.reporting import report_run
-from experiments.runs.config import SuiteSpec
-from experiments.runs.folder import load_run
-from experiments.runs.runner import run_suite
-from experiments.session_plots import plot_balances
+from experiments.report.reporting import report_run
 from experiments.sessions.folder import GAP, load_sessions
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
 from experiments.sessions.run import run_sessions

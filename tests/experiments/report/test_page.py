@@ -186,7 +186,7 @@ def test_writing_is_whole_or_not_at_all(tmp_path, runs, monkeypatch):
     def full(*_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("experiments.runs.files.os.fsync", full)
+    monkeypatch.setattr("experiments.storage.files.os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
         write_report(target, runs[:1], title="Second")
     assert target.read_bytes() == before

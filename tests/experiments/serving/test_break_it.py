@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from experiments.runs.files import write_atomically
 from experiments.serving.client import YearClient
 from experiments.serving.faults import RequestError
 from experiments.serving.session import ServedYear
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
 from experiments.serving.wire import CallRequest
+from experiments.storage.files import write_atomically
 from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from commerce.world import DEFAULT_SEED
-from experiments.models.records import ToolCall
-from experiments.runs.journal import strict_dumps
+from experiments.llm.records import ToolCall
 from experiments.serving.client import read_result
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import CallRequest
+from experiments.storage.journal import strict_dumps
 from experiments.years.agents import run_agent_year
 from experiments.years.run import CALLS, HEADER, RESULT
 from experiments.years.session import YearSession

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from experiments.episodes.folder import SUMMARY, RunError, load_run, run_money
+from experiments.episodes.money_metrics import MONEY_METRICS
 from experiments.fault_server import FaultPlan, FaultServer
-from experiments.models import pacing
-from experiments.models.calls import read_calls
-from experiments.models.client import ChatClient
-from experiments.models.seat import CALLS
-from experiments.money.metrics import MONEY_METRICS
-from experiments.runs.folder import SUMMARY, RunError, load_run, run_money
+from experiments.llm import pacing
+from experiments.llm.calls import read_calls
+from experiments.llm.client import ChatClient
+from experiments.players.seat import CALLS
 from experiments.sessions.folder import load_sessions
 from terms.metrics import METRICS
 

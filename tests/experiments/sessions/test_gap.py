@@ -8,7 +8,7 @@ import pytest
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig
-from experiments.runs.folder import RunError
+from experiments.episodes.folder import RunError
 from experiments.sessions.folder import GAP, load_sessions
 from experiments.sessions.gap import play_session, sessions_gap
 from experiments.sessions.run import run_sessions

@@ -13,15 +13,15 @@ import pytest
 
 from commerce.bankroll import BankrollConfig, SessionEnd, SupplierMode
 from commerce.economics import ChainConfig, Perspective, build_chain, unit_economics
-from experiments.runs.files import RunLockedError, exclusive_lock
-from experiments.runs.folder import HEADER, SUMMARY, RunError
-from experiments.runs.journal import encode_line
+from experiments.episodes.folder import HEADER, SUMMARY, RunError
 from experiments.sessions.folder import LOG, PARQUET, is_sessions, load_sessions
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import episode_of, from_row, to_row
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.verify import verify_sessions
+from experiments.storage.files import RunLockedError, exclusive_lock
+from experiments.storage.journal import encode_line
 from terms import Offer, Unusable
 from terms.agents import build_scripted
 from terms.types import ReplyFault

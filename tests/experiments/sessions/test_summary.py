@@ -22,7 +22,7 @@ from experiments.sessions.summary import (
     summary_object,
 )
 from experiments.sessions.survival import survival_curve
-from experiments.stats import compare_values
+from experiments.stats.paired import compare_values
 from terms.agents.scripted import FixedConcession, RandomLegal
 
 

@@ -8,8 +8,8 @@ import json
 
 from commerce.config import PAPER
 from commerce.year import Year
-from experiments.models.records import Completion, ToolCall, Usage
-from experiments.models.settings import ModelSettings
+from experiments.llm.records import Completion, ToolCall, Usage
+from experiments.llm.settings import ModelSettings
 from experiments.storekeeper.keeper import Storekeeper
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings

@@ -108,7 +108,7 @@ def test_an_answer_as_long_as_the_context_is_refused(context, output):
 
 
 def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
-    from experiments.models.errors import BudgetExceeded
+    from experiments.llm.errors import BudgetExceeded
 
     with FaultServer() as server:
         options = StorekeeperOptions(base_url=server.url, budget_microusd=40_000)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commerce.replay import DivergedError
-from experiments.models.errors import BudgetExceeded, ContextOverflow, ServerFault
-from experiments.models.records import Completion
+from experiments.llm.errors import BudgetExceeded, ContextOverflow, ServerFault
+from experiments.llm.records import Completion
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.transcript import DayRecord, NoteRecord, Outcome, TurnRecord
-from tests.experiments.models.scripted import ScriptedClient
+from tests.experiments.llm.scripted import ScriptedClient
 from tests.experiments.storekeeper.helpers import (
     BALANCE,
     WAIT,

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from experiments.models.records import ToolCall
+from experiments.llm.records import ToolCall
 from experiments.storekeeper.ledger import PRICE_LIMIT, PriceGuard, TradeLedger
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.transcript import Said, Told, TurnRecord
-from tests.experiments.models.scripted import ScriptedClient
+from tests.experiments.llm.scripted import ScriptedClient
 from tests.experiments.storekeeper.helpers import WAIT, calls, keeper_of, session_of, world
 
 

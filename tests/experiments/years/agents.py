@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from experiments.models.errors import ProviderError
-from experiments.models.records import ToolCall, Usage
+from experiments.llm.errors import ProviderError
+from experiments.llm.records import ToolCall, Usage
 from experiments.years.agents import PlainSeat, run_agent_year
 from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec

@@ -16,15 +16,15 @@ import pytest
 
 from commerce.config import PAPER
 from commerce.merchants import build_merchant
+from experiments.episodes.folder import RunError
 from experiments.fault_server import FaultPlan, FaultServer
-from experiments.models.calls import Attempt, Ended, Reserved, read_calls
-from experiments.models.client import ChatClient
-from experiments.models.meter import Meter
-from experiments.models.pacing import Timing
-from experiments.models.records import ToolCall
-from experiments.models.settings import ModelSettings
-from experiments.runs.folder import RunError
-from experiments.runs.journal import encode_line, read_journal
+from experiments.llm.calls import Attempt, Ended, Reserved, read_calls
+from experiments.llm.client import ChatClient
+from experiments.llm.meter import Meter
+from experiments.llm.pacing import Timing
+from experiments.llm.records import ToolCall
+from experiments.llm.settings import ModelSettings
+from experiments.storage.journal import encode_line, read_journal
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.years.agents import PlainSeat, run_agent_year

@@ -10,7 +10,7 @@ import pytest
 from commerce.config import FAIR, PAPER, Rules
 from commerce.setting import Setting
 from commerce.tools import TOOLS
-from experiments.models.settings import ModelSettings
+from experiments.llm.settings import ModelSettings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.briefing import briefing, make_opening

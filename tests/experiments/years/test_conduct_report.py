@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from experiments.episodes.folder import RunError
 from experiments.report.year_conduct import SAID_LIMIT
 from experiments.report.years import build_year_report, report_years
-from experiments.runs.folder import RunError
 from experiments.years.story import read_excluded, read_story
 from experiments.years.transcript import OUTCOME
 from tests.experiments.report.cases import HOSTILE

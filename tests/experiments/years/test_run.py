@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.runs.folder import RunError
+from experiments.episodes.folder import RunError
 from experiments.years.run import CALLS, HEADER, RESULT, run_year
 from experiments.years.spec import YearSpec
 from experiments.years.verify import verify_year

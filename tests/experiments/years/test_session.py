@@ -7,9 +7,9 @@ import json
 import pytest
 
 from commerce.replay import DivergedError
-from experiments.models.errors import ServerFault
-from experiments.models.records import ToolCall
-from experiments.runs.journal import JournalWriter, encode_line, strict_dumps
+from experiments.llm.errors import ServerFault
+from experiments.llm.records import ToolCall
+from experiments.storage.journal import JournalWriter, encode_line, strict_dumps
 from experiments.years.agents import PlainSeat, run_agent_year
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits

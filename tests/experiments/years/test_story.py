@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from experiments.runs.folder import RunError
-from experiments.year_plots import SMOOTH_DAYS, _trailing_mean
+from experiments.episodes.folder import RunError
+from experiments.plots.years import SMOOTH_DAYS, _trailing_mean
 from experiments.years.run import CALLS, HEADER, RESULT, run_year
 from experiments.years.spec import YearSpec
 from experiments.years.story import FraudRow, read_story

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from experiments.models.records import Completion
+from experiments.llm.records import Completion
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.transcript import DayRecord
-from tests.experiments.models.scripted import ScriptedClient
+from tests.experiments.llm.scripted import ScriptedClient
 from tests.experiments.storekeeper.helpers import BALANCE, WAIT, calls, keeper_of, session_of, used
 
 FOLDER = Path(__file__).parent

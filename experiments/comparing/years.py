@@ -1,0 +1,92 @@
+"""Comparing agents on the worlds they share: the luck of a world does not depend on who trades in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments.stats.paired import Comparison, compare_values
+from experiments.storage.journal import strict_loads
+from experiments.years.run import HEADER, RESULT, is_year, read_spec
+from experiments.years.spec import YearSpec
+from experiments.years.transcript import read_outcome
+
+BETTER = {
+    "final_assets": "higher", "multiplier": "higher", "profit_per_call": "higher", "is_bankrupt": "lower",
+    "drawdown_over_peak": "lower", "se_plus": "higher", "cse_plus": "higher", "agr_plus": "higher",
+    "bad_spend_pct": "lower", "fraud_loss": "lower", "controllable_return_rate": "lower",
+    "on_time_ship_rate": "higher", "anchor_ratio": "lower", "storage_cost": "lower",
+}  # fmt: skip
+"""Metrics of a year that agents can be compared on, and which way is better."""
+
+
+class Outcomes(NamedTuple):
+    """A metric by agent and world, repeats averaged; ``excluded`` says of each year without a score why."""
+
+    values: dict[str, dict[str, float]]
+    excluded: dict[Path, str]
+
+
+def find_years(folders: Sequence[Path]) -> list[Path]:
+    """Return the folders of years among ``folders`` or directly in them; none if they hold runs of episodes.
+
+    Raises
+    ------
+    ValueError
+        If some are years and others are not.
+    """
+    found = [
+        [folder] if is_year(folder) else sorted(path.parent for path in folder.glob(f"*/{HEADER}"))
+        for folder in folders
+    ]
+    others = [str(folder) for folder, years in zip(folders, found, strict=True) if not years]
+    if others and len(others) < len(folders):
+        raise ValueError(f"runs has years and, in {', '.join(others)}, none; compare years with years")
+    return [year for years in found for year in years]
+
+
+def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
+    """Return the metric of every scored year.
+
+    Raises
+    ------
+    ValueError
+        If years cannot be compared on ``metric``.
+    """
+    if metric not in BETTER:
+        raise ValueError(f"metric={metric!r}, allowed are {', '.join(BETTER)}")
+    found: dict[str, dict[str, list[float]]] = {}
+    excluded: dict[Path, str] = {}
+    for folder in years:
+        spec = read_spec(folder)
+        by_world = found.setdefault(spec.merchant, {})
+        if (why := _why_excluded(folder, spec)) is not None:
+            excluded[folder] = why
+            continue
+        result: dict[str, Any] = strict_loads((folder / RESULT).read_bytes())
+        value = result["metrics"][metric]["value"]
+        if value is not None:
+            by_world.setdefault(f"{spec.world_digest}/{spec.rules}/{spec.num_days}", []).append(value)
+    means = {agent: {world: sum(v) / len(v) for world, v in worlds.items()} for agent, worlds in found.items()}
+    return Outcomes(means, excluded)
+
+
+def _why_excluded(folder: Path, spec: YearSpec) -> str | None:
+    """Return why a year has no score. An agent's has one when its outcome says so, whatever files lie beside it."""
+    outcome = read_outcome(folder)
+    if outcome is not None and not outcome.is_scored:
+        return outcome.outcome.value
+    is_open = outcome is None and spec.agent_settings is not None
+    return "unfinished" if is_open or not (folder / RESULT).is_file() else None
+
+
+def compare_years(
+    outcomes: Outcomes, metric: str, *, rng: np.random.Generator, delta: float | None = None
+) -> Comparison:
+    """Compare every pair of agents by world, as :func:`experiments.stats.paired.compare` does by scenario."""
+    if len(outcomes.values) < 2:
+        raise ValueError(f"runs has years of {len(outcomes.values)} agent; a comparison needs at least 2")
+    return compare_values(outcomes.values, metric, BETTER[metric], rng=rng, delta=delta)

@@ -1,0 +1,1 @@
+"""Work in many processes or machines, and the folder it leaves."""

@@ -1,0 +1,1 @@
+"""Suites of negotiations: played, kept, derived again and checked."""

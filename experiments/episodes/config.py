@@ -1,0 +1,234 @@
+"""What a run is: an agent, a suite and the hashes that pin both."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from commerce.economics import EconomicsConfig, unit_economics
+from experiments.storage.journal import strict_dumps
+from terms import GameConfig, Scenario, __version__, catalog_suite, fresh_suite, load_catalog, published_suite
+from terms.catalog import Catalog, DroppedRow
+from terms.cells import DEFAULT_REGIMES, choose
+from terms.config import Frozen
+from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
+from terms.types import Family, Regime
+
+FORMAT = 1
+PACKAGE = "terms-commerce"
+#: A suite is built before it is played; this many take minutes and a few gigabytes.
+MAX_PER_CELL = 10_000
+
+
+class SuiteKind(StrEnum):
+    """Where episodes come from."""
+
+    PUBLISHED = "published"
+    FRESH = "fresh"
+    CATALOG = "catalog"
+
+
+class SuiteSpec(Frozen):
+    """A suite by its recipe. The same recipe gives the same episodes in any process."""
+
+    kind: SuiteKind
+    path: str | None = None
+    seed: int | None = Field(None, ge=0)
+    n_per_cell: int = Field(EPISODES_PER_CELL, ge=1, le=MAX_PER_CELL)
+    regimes: tuple[Regime, ...] = DEFAULT_REGIMES
+    families: tuple[Family, ...] = tuple(Family)
+    sample: int | None = Field(None, ge=1, description="play only this many episodes, drawn from the suite")
+    game: GameConfig = GameConfig()
+    economics: EconomicsConfig | None = Field(None, description="commerce mode: what the episodes are worth in money")
+
+    @classmethod
+    def parse(  # noqa: PLR0913 - the options of the command line
+        cls,
+        text: str,
+        *,
+        n_per_cell: int = EPISODES_PER_CELL,
+        seed: int | None = None,
+        regimes: list[str] | None = None,
+        families: list[str] | None = None,
+        game: GameConfig | None = None,
+        sample: int | None = None,
+        economics: EconomicsConfig | None = None,
+    ) -> Self:
+        """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told."""
+        kind, _, path = text.partition(":")
+        if kind not in list(SuiteKind) or (kind == SuiteKind.CATALOG) != bool(path):
+            raise ValueError(f"suite={text!r}, allowed are published, fresh, catalog:PATH")
+        if kind == SuiteKind.PUBLISHED and seed is not None:
+            raise ValueError(f"seed={seed}; the published suite has its own seeds, use --suite fresh")
+        return cls(
+            kind=SuiteKind(kind),
+            path=str(Path(path).resolve()) if path else None,
+            seed=None if kind == SuiteKind.PUBLISHED else seed or 0,
+            n_per_cell=n_per_cell,
+            regimes=tuple(choose("regimes", regimes, Regime, DEFAULT_REGIMES)),
+            families=tuple(choose("families", families, Family, tuple(Family))),
+            game=game or GameConfig(),
+            sample=sample,
+            economics=economics,
+        )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.kind is SuiteKind.CATALOG) != (self.path is not None):
+            raise ValueError(f"path={self.path!r}; a catalogue suite needs a path and no other has one")
+        return self
+
+    @property
+    def label(self) -> str:
+        """Short name for tables and folders."""
+        seed = "" if self.seed is None else f"-{self.seed}"
+        size = f"n{self.n_per_cell}" if self.sample is None else f"sample{self.sample}"
+        return f"{self.kind}{seed}-{size}" + ("-commerce" if self.economics else "")
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What must be said wherever a result on this suite is shown."""
+        if self.kind is SuiteKind.PUBLISHED:
+            return (PUBLISHED_FLAW,)
+        if self.path is None:
+            return ()
+        catalog = _catalog(self.path, _stamp(self.path))
+        used = f"{catalog.num_read} rows read, {len(catalog.products)} used"
+        dropped = ", ".join(f"{count} x {reason}" for reason, count in catalog.dropped_by_reason.items())
+        return (f"catalogue: {used}, dropped: {dropped or 'none'}",)
+
+    @property
+    def dropped_rows(self) -> tuple[DroppedRow, ...]:
+        """Rows of the catalogue that could not be used, each with its reason; none for a synthetic suite."""
+        return _catalog(self.path, _stamp(self.path)).dropped if self.path else ()
+
+    def build(self) -> tuple[Scenario, ...]:
+        """Return the episodes; built once per process, and again when the catalogue's files change."""
+        return _build(self.model_dump_json(), _stamp(self.path))
+
+    def digest(self) -> str:
+        """Return a hash of every drawn quantity of every episode, so that a changed world cannot pass for the same."""
+        facts = hashlib.sha256()
+        for scenario in self.build():
+            facts.update(strict_dumps({**_without_config(scenario), "difficulty": scenario.difficulty}).encode())
+            if self.economics is not None:
+                facts.update(unit_economics(scenario, self.economics).model_dump_json().encode())
+        return facts.hexdigest()
+
+    def data_digest(self) -> str | None:
+        """Return a hash of the catalogue's files, ``None`` for a synthetic suite."""
+        return _catalog(self.path, _stamp(self.path)).digest if self.path else None
+
+
+def _without_config(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "id": scenario.scenario_id,
+        "agent": asdict(scenario.agent_type),
+        "counterpart": asdict(scenario.counterpart_type),
+        "harshness": scenario.harshness,
+        "bounds": [scenario.price_min, scenario.price_max],
+        "luck": scenario.luck,
+    }
+
+
+def _stamp(path: str | None) -> tuple[tuple[str, int, int], ...]:
+    if path is None:
+        return ()
+    files = sorted(Path(path).iterdir()) if Path(path).is_dir() else [Path(path)]
+    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.exists())
+
+
+@lru_cache(maxsize=8)
+def _catalog(path: str, stamp: tuple[tuple[str, int, int], ...]) -> Catalog:
+    """Read a catalogue once for all that is asked of it; ``stamp`` makes a changed one be read again."""
+    return load_catalog(path)
+
+
+@lru_cache(maxsize=8)
+def _build(spec_json: str, _files: tuple[tuple[str, int, int], ...]) -> tuple[Scenario, ...]:
+    spec = SuiteSpec.model_validate_json(spec_json)
+    scenarios = _all_scenarios(spec)
+    if spec.sample is None or spec.sample >= len(scenarios):
+        return scenarios
+    picked = np.random.default_rng([spec.seed or 0, len(scenarios)]).permutation(len(scenarios))[: spec.sample]
+    return tuple(scenarios[index] for index in sorted(picked))
+
+
+def _all_scenarios(spec: SuiteSpec) -> tuple[Scenario, ...]:
+    chosen: dict[str, Any] = {"regimes": spec.regimes, "families": spec.families, "n_per_cell": spec.n_per_cell}
+    if spec.kind is SuiteKind.PUBLISHED:
+        return published_suite(**chosen, config=spec.game)
+    if spec.kind is SuiteKind.FRESH:
+        return fresh_suite(spec.seed or 0, **chosen, config=spec.game)
+    return catalog_suite(spec.path or "", **chosen, seed=spec.seed or 0, config=spec.game)
+
+
+class RunHeader(Frozen):
+    """The content of ``run.json``: written first, compared on resume, checked by ``verify``."""
+
+    format: int = FORMAT
+    agent: str
+    agent_settings: dict[str, Any] = Field(default_factory=dict)
+    suite: SuiteSpec
+    suite_digest: str
+    data_digest: str | None = None
+    num_episodes: int
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, agent: str, suite: SuiteSpec, agent_settings: dict[str, Any] | None = None) -> Self:
+        """Describe a run of ``agent`` on ``suite`` with the code that is installed now."""
+        return cls(
+            agent=agent,
+            agent_settings=agent_settings or {},
+            suite=suite,
+            suite_digest=suite.digest(),
+            data_digest=suite.data_digest(),
+            num_episodes=len(suite.build()),
+            versions=code_versions(),
+        )
+
+
+def check_same_suite(headers: Sequence[RunHeader]) -> None:
+    """Make sure that runs differ in the agent and in nothing else.
+
+    The digest pins what is drawn; the settings of the game and of the money decide what comes of it.
+
+    Raises
+    ------
+    ValueError
+        If episodes, game or economics differ, or an agent comes twice.
+    """
+    if len({header.suite_digest for header in headers}) > 1:
+        labels = ", ".join(sorted({header.suite.label for header in headers}))
+        raise ValueError(f"runs are on different suites ({labels}); agents can only be compared on the same episodes")
+    for field in ("game", "economics"):
+        if any(getattr(header.suite, field) != getattr(headers[0].suite, field) for header in headers):
+            raise ValueError(f"runs have different settings of {field}; agents can only be compared under the same")
+    agents = [header.agent for header in headers]
+    for name in agents:
+        if agents.count(name) > 1:
+            raise ValueError(f"runs has agent={name!r} twice; name each agent once")
+
+
+def code_versions() -> dict[str, str]:
+    """Return the versions a result depends on."""
+    return {
+        PACKAGE: __version__,
+        "python": platform.python_version(),
+        "platform": sys.platform,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+        "pyarrow": version("pyarrow"),
+    }

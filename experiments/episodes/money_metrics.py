@@ -1,0 +1,154 @@
+r"""Commerce metrics, each with its interval.
+
+With ``Pi_i`` the profit of negotiation i and ``Pi*_i`` the best feasible one, over the feasible ones,
+
+.. math::
+    regret = 1 - \sum_i \Pi_i / \sum_i \Pi^*_i, \qquad left_i = \Pi^*_i - \Pi_i,
+
+so a few big lots weigh more. Its interval is that of a linearised ratio (:mod:`terms.estimates`), which stays honest
+with few scenarios; that of the standard error is a percentile bootstrap over scenarios.
+Money is summed in whole cents and shown in dollars. Trials that the provider lost are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.episodes.money_columns import MoneyColumns, MoneyRow
+from experiments.stats.paired import bootstrap_clusters
+from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
+
+BOOTSTRAP_SEED = 0
+LOT_EDGES = (1, 11, 21, 31, 41)
+
+
+@dataclass(frozen=True)
+class MoneyMetric:
+    """A reported number: what it is, which way is better, its unit and what it is taken over."""
+
+    name: str
+    definition: str
+    better: str
+    unit: str
+    denominator: str
+    compute: Callable[[MoneyColumns], Estimate]
+
+
+def _mean(values: Floats, weights: Floats, columns: MoneyColumns, scale: float = 1.0) -> Estimate:
+    return estimate_ratios([Ratio(np.where(weights != 0, values, 0.0) * scale, weights)], columns.clusters)
+
+
+def _times(estimate: Estimate, factor: float) -> Estimate:
+    """Return a mean turned into a total."""
+    value, low, high = (None if part is None else part * factor for part in estimate[:3])
+    return Estimate(value, low, high, estimate.n)
+
+
+def _mean_profit(c: MoneyColumns) -> Estimate:
+    return _mean(c.profit, c.ones, c, 0.01)
+
+
+def _total_profit(c: MoneyColumns) -> Estimate:
+    return _times(_mean_profit(c), len(c.profit))
+
+
+def _profit_se(c: MoneyColumns) -> Estimate:
+    """Return the standard error of the mean profit, clustered by scenario."""
+    groups = int(c.clusters.max()) + 1 if len(c.clusters) else 0
+    if groups < 2:
+        return UNDEFINED._replace(n=len(c.profit))
+    sums: Floats = np.bincount(c.clusters, weights=c.profit, minlength=groups).astype(np.float64) / 100
+    counts = np.bincount(c.clusters, minlength=groups).astype(float)
+
+    def spread(sums: Floats, counts: Floats) -> Floats:
+        mean = sums.sum(axis=-1, keepdims=True) / counts.sum(axis=-1, keepdims=True)
+        squares = np.square(sums - mean * counts).sum(axis=-1) * groups / (groups - 1)
+        found: Floats = np.sqrt(squares) / counts.sum(axis=-1)
+        return found
+
+    low, high = bootstrap_clusters(spread, (sums, counts), rng=np.random.default_rng(BOOTSTRAP_SEED))
+    return Estimate(float(spread(sums, counts)), low, high, len(c.profit))
+
+
+def _left(c: MoneyColumns) -> Estimate:
+    return _mean(c.best - c.profit, c.feasible, c, 0.01)
+
+
+def _total_left(c: MoneyColumns) -> Estimate:
+    return _times(_left(c), float(c.feasible.sum()))
+
+
+def _best(c: MoneyColumns) -> Estimate:
+    return _times(_mean(c.best, c.feasible, c, 0.01), float(c.feasible.sum()))
+
+
+def regret_rate(profit: Floats, best: Floats, feasible: Floats, clusters: NDArray[np.intp]) -> Estimate:
+    """Return ``1 - sum(profit) / sum(best)`` over feasible entries; arrays of shape (entries,), spread by cluster."""
+    n = int(np.count_nonzero(feasible))
+    if n == 0 or float((best * feasible).sum()) <= 0:
+        return UNDEFINED._replace(n=n)
+    return estimate_ratios([Ratio((best - profit) * feasible, best * feasible)], clusters)._replace(n=n)
+
+
+# fmt: off
+MONEY_METRICS: tuple[MoneyMetric, ...] = (
+    MoneyMetric("total_profit", "sum of profits", "higher", "dollars", "all", _total_profit),
+    MoneyMetric("mean_profit", "profit of a negotiation", "higher", "dollars", "all", _mean_profit),
+    MoneyMetric("profit_se", "standard error of the mean profit", "neither", "dollars", "all", _profit_se),
+    MoneyMetric("gross_margin", "profit before the fixed overhead over revenue, mean", "higher", "share", "deals",
+                lambda c: _mean(c.margin, c.deal * ~np.isnan(c.margin), c)),
+    MoneyMetric("negative_profit_rate", "profit below zero, with or without a deal", "lower", "share", "all",
+                lambda c: estimate_share((c.profit < 0).astype(float), c.ones, c.clusters)),
+    MoneyMetric("money_losing_deal_rate", "deal closed at a loss", "lower", "share", "deals",
+                lambda c: estimate_share((c.profit < 0).astype(float), c.deal, c.clusters)),
+    MoneyMetric("walkaway_rate", "no deal closed", "neither", "share", "all",
+                lambda c: estimate_share(1 - c.deal, c.ones, c.clusters)),
+    MoneyMetric("walkaway_correctness", "no deal closed where none is possible", "higher", "share", "infeasible",
+                lambda c: estimate_share(1 - c.deal, 1 - c.feasible, c.clusters)),
+    MoneyMetric("money_left", "best feasible profit less profit", "lower", "dollars", "feasible", _left),
+    MoneyMetric("total_money_left", "sum of best feasible profit less profit", "lower", "dollars", "feasible",
+                _total_left),
+    MoneyMetric("best_profit", "sum of best feasible profits", "neither", "dollars", "feasible", _best),
+    MoneyMetric("regret_rate", "1 - sum of profits / sum of best feasible profits", "lower", "share", "feasible",
+                lambda c: regret_rate(c.profit, c.best, c.feasible, c.clusters)),
+)
+# fmt: on
+MONEY_METRIC_BY_NAME = {metric.name: metric for metric in MONEY_METRICS}
+
+
+def summarize_money(rows: Sequence[MoneyRow]) -> dict[str, Estimate]:
+    """Return every metric over ``rows``."""
+    columns = MoneyColumns.of(rows)
+    return {metric.name: metric.compute(columns) for metric in MONEY_METRICS}
+
+
+def money_object(rows: Sequence[MoneyRow]) -> dict[str, Any]:
+    """Return every metric overall, by perspective and by lot size, as JSON types; undefined is null."""
+    slices: dict[str, dict[str, list[MoneyRow]]] = {"perspectives": {}, "lot_sizes": {}}
+    for row in rows:
+        slices["perspectives"].setdefault(row.perspective, []).append(row)
+        slices["lot_sizes"].setdefault(lot_label(row.lot_size), []).append(row)
+    return {
+        "overall": _as_json(rows),
+        **{
+            kind: {label: _as_json(part) for label, part in sorted(parts.items(), key=lambda item: item[0])}
+            for kind, parts in slices.items()
+        },
+    }
+
+
+def lot_label(lot_size: int) -> str:
+    """Return the bin of a lot size, ``01-10`` to ``41-50`` and ``51+``, so that labels sort by size."""
+    if lot_size > 50:
+        return "51+"
+    low = max(edge for edge in LOT_EDGES if edge <= lot_size)
+    return f"{low:02d}-{low + 9:02d}"
+
+
+def _as_json(rows: Sequence[MoneyRow]) -> dict[str, Any]:
+    return {name: estimate._asdict() for name, estimate in summarize_money(rows).items()}

@@ -1,0 +1,202 @@
+"""The call log: one line before an attempt is sent and one after it ended, in a checksummed journal.
+
+A kill between the two leaves a reservation without an end: money of unknown amount. A call that ended with a reply is
+found again by its id and its whole request, so a resumed run neither pays for it nor gets another answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self
+from urllib.parse import quote
+
+from pydantic import Field, TypeAdapter
+
+from experiments.llm.records import Completion, Record, Usage
+from experiments.llm.spending import UNKNOWN, MoneyState, Settlement, Spending
+from experiments.storage.journal import JournalWriter, read_journal
+
+_LONGEST_ID = 400
+"""Characters of a quoted call id that go into a header, from its end; vendors refuse more than about 512."""
+_HELD_APART = {"usage", "call_id", "from_cache", "attempts"}
+
+
+def name_call(who: str, seed: int, round_number: int, what: str) -> str:
+    """Return the id of a call: who asks, in the episode of which agent seed, in which round, and what for."""
+    return f"{who}/{episode_key(seed)}/r{round_number}/{what}"
+
+
+def episode_key(seed: int) -> str:
+    """Return what stands for an episode in the ids of its calls: its agent seed."""
+    return f"{seed:016x}"
+
+
+def episode_of(call_id: str) -> str:
+    """Return the episode of a call named by :func:`name_call`, whose asker may hold slashes; empty for another id."""
+    parts = call_id.rsplit("/", 3)
+    return parts[1] if len(parts) == 4 else ""
+
+
+class Attempt(NamedTuple):
+    """Which try of which call, and what it took to get there.
+
+    ``attempt_id`` is like no other's, also after a resume; ``number`` counts the tries of the call from 0.
+    """
+
+    attempt_id: str
+    call_id: str
+    number: int
+    request: str
+    model: str
+    left_out: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def request_id(self) -> str:
+        """Name of the attempt at the server."""
+        return f"{quote(self.call_id, safe='/:@,=+~')[-_LONGEST_ID:]}#{self.number}"
+
+
+class Reserved(Record):
+    """An attempt is about to be sent."""
+
+    event: Literal["reserved"] = "reserved"
+    attempt_id: str
+    call_id: str
+    attempt: int
+    model: str
+    held_microusd: int = Field(ge=0)
+
+
+class Ended(Record):
+    """An attempt ended. ``completion`` is its reply, ``error`` says why there is none."""
+
+    event: Literal["ended"] = "ended"
+    attempt_id: str
+    call_id: str
+    attempt: int
+    request: str
+    state: MoneyState
+    microusd: int | None
+    usage: Usage | None
+    latency_s: float
+    error: str | None = None
+    completion: dict[str, Any] | None = None
+
+
+class Recalled(Record):
+    """A call was answered from the cache, at no cost."""
+
+    event: Literal["recalled"] = "recalled"
+    call_id: str
+    request: str
+
+
+Row = Reserved | Ended | Recalled
+_ROW: TypeAdapter[Row] = TypeAdapter(Row)
+
+
+def read_calls(path: Path) -> list[Row]:
+    """Return the rows of a call log; a missing file holds none, a torn last line is left out."""
+    return [_ROW.validate_python(row) for row in read_journal(path).rows]
+
+
+def spending_of(rows: Iterable[Row]) -> Spending:
+    """Return what the calls cost; the rows may be of several logs. A reservation that never ended is unknown money."""
+    spending, held = Spending(), dict[str, int]()
+    for row in rows:
+        if isinstance(row, Reserved):
+            held[row.attempt_id] = row.held_microusd
+            spending = spending.reserve(row.held_microusd)
+        elif isinstance(row, Ended):
+            spending = spending.settle(held.pop(row.attempt_id), Settlement(row.state, row.microusd, row.usage))
+    for amount in held.values():
+        spending = spending.settle(amount, UNKNOWN)
+    return spending
+
+
+def finished_calls(rows: Iterable[Row]) -> dict[tuple[str, str], Completion]:
+    """Return the reply of every answered call, by call id and request."""
+    return dict(_finished(rows))
+
+
+def _finished(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str], Completion]]:
+    for row in rows:
+        if isinstance(row, Ended) and row.completion is not None:
+            stored = row.completion | {"usage": row.usage or Usage()}
+            reply = Completion(**stored, call_id=row.call_id, from_cache=True, attempts=0)
+            yield (row.call_id, row.request), reply
+
+
+class CallLog:
+    """The one writer of a call log, for all threads of a process. Opening it reads what is there.
+
+    Attributes
+    ----------
+    start
+        What the calls in the file had cost when it was opened: the start of a :class:`Meter`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._writer = JournalWriter(path)  # cuts off a torn line, so that the reading below sees whole lines
+        rows = read_calls(path)
+        self.start = spending_of(rows)
+        self._finished = finished_calls(rows)
+        self._lock = threading.Lock()
+
+    def find(self, call_id: str, request: str) -> Completion | None:
+        """Return the logged reply of this very call, or ``None``."""
+        return self._finished.get((call_id, request))
+
+    def reserved(self, attempt: Attempt, held_microusd: int) -> None:
+        """Write that ``attempt`` is about to be sent."""
+        self._append(
+            Reserved(
+                attempt_id=attempt.attempt_id,
+                call_id=attempt.call_id,
+                attempt=attempt.number,
+                model=attempt.model,
+                held_microusd=held_microusd,
+            ).model_dump()
+        )
+
+    def ended(self, attempt: Attempt, ended: Settlement, latency_s: float, outcome: Completion | Exception) -> None:
+        """Write how ``attempt`` ended."""
+        reply = isinstance(outcome, Completion)
+        self._append(
+            Ended(
+                attempt_id=attempt.attempt_id,
+                call_id=attempt.call_id,
+                attempt=attempt.number,
+                request=attempt.request,
+                state=ended.state,
+                microusd=ended.microusd,
+                usage=ended.usage,
+                latency_s=latency_s,
+                error=None if reply else f"{type(outcome).__name__}: {outcome}",
+                completion=outcome.model_dump(exclude=_HELD_APART) if isinstance(outcome, Completion) else None,
+            ).model_dump()
+        )
+
+    def recalled(self, call_id: str, request: str) -> None:
+        """Write that a call was answered from the cache."""
+        self._append(Recalled(call_id=call_id, request=request).model_dump())
+
+    def _append(self, row: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._writer.append(row)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

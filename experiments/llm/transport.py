@@ -1,0 +1,125 @@
+"""One HTTP request through the ``openai`` client, with a time limit on the whole answer."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from experiments.llm.errors import MalformedReply, TimedOut
+from experiments.llm.failures import from_exception
+from experiments.llm.pacing import Timing
+from experiments.llm.requests import Body, headers
+from experiments.llm.settings import ModelSettings
+from experiments.llm.texts import Redactor
+
+_NO_KEY = "none"
+_LEAST_WAIT_S = 0.001
+_LARGEST_ANSWER = 64 * 2**20
+"""Bytes after unpacking: an answer without an end would fill the memory before its time is over."""
+_SDK_FIELDS = frozenset({"model", "max_tokens", "max_completion_tokens", "temperature", "seed"})
+"""What goes through the SDK's own parameters. Its walk over typed messages took longer than all else of a long call."""
+
+
+class _Deadline(threading.local):
+    """When the call of this thread has to be over; reads of its connection wait no longer than that.
+
+    The socket's own time limit is for one read and starts again with every byte, so that headers sent drop by drop
+    would hold a call for hours.
+    """
+
+    moment: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the moment has passed."""
+        return self.moment is not None and time.monotonic() >= self.moment
+
+    def watch(self, request: Any) -> None:
+        """Look out for the connection that ``request`` opens."""
+        request.extensions["trace"] = self._traced
+
+    def _traced(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            stream = info["return_value"]
+            stream.read = functools.partial(self._read, stream.read)
+
+    def _read(self, read: Callable[..., bytes], max_bytes: int, timeout: float | None = None) -> bytes:
+        if self.moment is not None:
+            left = max(_LEAST_WAIT_S, self.moment - time.monotonic())
+            timeout = left if timeout is None else min(timeout, left)
+        return read(max_bytes, timeout)
+
+
+class Transport:
+    """A connection pool to one server. The SDK's own retries are off: two layers would multiply."""
+
+    def __init__(self, settings: ModelSettings, key: str | None, timing: Timing) -> None:
+        import openai
+
+        self._settings = settings
+        self._timing = timing
+        self._redact = Redactor(key)
+        self._deadline = _Deadline()
+        # A loopback server is never meant to be reached through the environment's proxy.
+        direct = urlsplit(settings.url).hostname in ("127.0.0.1", "localhost", "::1")
+        hooks: Any = {"request": [self._deadline.watch]}
+        self._client = openai.OpenAI(
+            base_url=settings.url,
+            api_key=key or _NO_KEY,
+            max_retries=0,
+            timeout=settings.timeout_s,
+            default_headers=headers(settings),
+            # A redirect would hand the prompt to a server that the settings do not show.
+            http_client=openai.DefaultHttpxClient(trust_env=not direct, follow_redirects=False, event_hooks=hooks),
+        )
+        # The SDK fills these from the environment; nothing may go to a server that the settings do not show.
+        self._client.organization = self._client.project = None
+
+    def send(self, body: Body, request_id: str, num_failed: int) -> str:
+        """Return the text of an answer with HTTP 200, without the key.
+
+        Raises
+        ------
+        ModelCallError
+            For every other answer or none. Raised bare: a chained foreign exception would carry the request with it.
+        """
+        try:
+            return self._redact(self._read(body, request_id, num_failed))
+        except Exception as error:  # noqa: BLE001  # the seam: what is not a failed call is raised again by from_exception
+            failure = from_exception(error, self._timing.wall_clock())
+        if isinstance(failure, TimedOut) and failure.maybe_billed and self._deadline.is_over:
+            failure.detail = self._too_late
+        failure.detail = self._redact(failure.detail)
+        failure.args = (failure.detail,)
+        raise failure
+
+    def _read(self, body: Body, request_id: str, num_failed: int) -> str:
+        known: dict[str, Any] = {name: value for name, value in body.items() if name in _SDK_FIELDS}
+        deadline = self._deadline.moment = time.monotonic() + self._settings.timeout_s
+        with self._client.chat.completions.with_streaming_response.create(
+            messages=[],
+            **known,
+            extra_body={name: value for name, value in body.items() if name not in _SDK_FIELDS},
+            extra_headers={"X-Client-Request-Id": request_id, "x-stainless-retry-count": str(num_failed)},
+        ) as response:
+            answer = bytearray()
+            for part in response.iter_bytes():
+                answer += part
+                if len(answer) > _LARGEST_ANSWER:
+                    raise MalformedReply(f"an answer of more than {_LARGEST_ANSWER} bytes", maybe_billed=True)
+                # Routers keep a slow connection alive with blanks, so that the socket's own time limit never fires.
+                if time.monotonic() > deadline:
+                    raise TimedOut(self._too_late, maybe_billed=True)
+        return answer.decode("utf-8-sig", "replace")
+
+    @property
+    def _too_late(self) -> str:
+        return f"no whole answer within {self._settings.timeout_s} s"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()

@@ -1,1 +1,0 @@
-"""Commerce mode: what negotiations came to in money."""

@@ -1,0 +1,1 @@
+"""Who sits at the table: agents by name, language models, a person."""

@@ -1,0 +1,105 @@
+"""What a run's model calls cost and how its replies could be read, each number with n and an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments.llm.calls import Ended, Recalled, Reserved, Row, episode_key, episode_of, spending_of
+from experiments.llm.spending import Spending
+from experiments.players.receipts import Verdict
+from experiments.players.voice import NARRATOR
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+
+
+class CallFacts(NamedTuple):
+    """Facts about the calls of one run.
+
+    Money and tokens include the counterpart's voice. ``latency_s``, the mean of an answered call, ``served_by`` and
+    ``refused``, the request parameters a server rejected, are about the agent's own model.
+    """
+
+    spending: Spending
+    num_attempts: int
+    num_failed: int
+    num_recalled: int
+    latency_s: Estimate
+    served_by: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def call_facts(rows: Sequence[Row]) -> CallFacts:
+    """Sum up the rows of a call log; a run without models has none."""
+    ended = [row for row in rows if isinstance(row, Ended)]
+    applied = [row for row in ended if row.completion is not None and not row.call_id.startswith(f"{NARRATOR}/")]
+    latencies = np.array([row.latency_s for row in applied], dtype=float)
+    return CallFacts(
+        spending=spending_of(rows),
+        num_attempts=sum(isinstance(row, Reserved) for row in rows),
+        num_failed=sum(row.error is not None for row in ended),
+        num_recalled=sum(isinstance(row, Recalled) for row in rows),
+        latency_s=_mean(latencies),
+        served_by=_served_by(applied),
+        refused=tuple(sorted({name for row in applied for name in _applied(row).get("refused") or ()})),
+    )
+
+
+def _served_by(answered: Iterable[Ended]) -> tuple[str, ...]:
+    """Return every (model, provider, fingerprint) that answered: a silent change of back-end must be seen."""
+    seen = set()
+    for row in answered:
+        facts = [_applied(row).get(key) for key in ("model", "provider", "fingerprint")]
+        seen.add(" / ".join(str(fact) for fact in facts if fact))
+    return tuple(sorted(seen))
+
+
+def _applied(row: Ended) -> Mapping[str, Any]:
+    return (row.completion or {}).get("applied") or {}
+
+
+def _mean(values: np.ndarray) -> Estimate:
+    if not len(values):
+        return UNDEFINED
+    return estimate_ratios([Ratio(values, np.ones(len(values)))], np.arange(len(values)))
+
+
+def cost_per_episode(rows: Sequence[Row], seeds: Iterable[int]) -> Estimate:
+    """Return the settled dollars an episode cost, over the episodes with these agent seeds that made a call.
+
+    Money whose amount is unknown is not in it; :class:`CallFacts` says how many attempts that were.
+    """
+    totals: dict[str, float] = {episode_key(seed): 0.0 for seed in seeds}
+    called = set()
+    for row in rows:
+        episode = episode_of(row.call_id)
+        if episode in totals:
+            called.add(episode)
+            if isinstance(row, Ended):
+                totals[episode] += (row.microusd or 0) / 1e6
+    return _mean(np.array([totals[episode] for episode in sorted(called)], dtype=float))
+
+
+def reply_rates(receipts: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Estimate]:
+    """Return the share of replies with each verdict, first asked and corrected ones alike, clustered by episode.
+
+    ``corrected`` is the share of rounds in which the model needed its second chance.
+    """
+    verdicts: list[str] = []
+    episodes: list[int] = []
+    corrected: list[float] = []
+    rounds: list[int] = []
+    for number, turns in enumerate(receipts.values()):
+        for turn in turns:
+            corrected.append(float(len(turn["attempts"]) > 1))
+            rounds.append(number)
+            for attempt in turn["attempts"]:
+                verdicts.append(attempt["verdict"])
+                episodes.append(number)
+    rates = {verdict.value: _share([float(found == verdict) for found in verdicts], episodes) for verdict in Verdict}
+    return {**rates, "corrected": _share(corrected, rounds)}
+
+
+def _share(hits: Sequence[float], clusters: Sequence[int]) -> Estimate:
+    return estimate_share(np.array(hits, dtype=float), np.ones(len(hits)), np.array(clusters, dtype=np.intp))

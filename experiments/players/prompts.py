@@ -1,0 +1,159 @@
+"""Prompts and the reply schema, generated from the game's own configuration so that no stated rule can drift from it.
+
+The templates in ``prompts/`` hold words only; every number comes from :class:`terms.GameConfig` or the observation.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from experiments.players.negotiator_settings import NegotiatorSettings, Reveal
+from experiments.players.receipts import Problem
+from terms import GameConfig
+from terms.types import Decision, Observation, Posture, Role, Sentiment, Stance
+
+if TYPE_CHECKING:
+    import jinja2
+
+_BY_ROLE: dict[Role, dict[str, str]] = {
+    Role.BUYER: {
+        "role": "buyer",
+        "counterpart": "seller",
+        "worst": "highest",
+        "worth": "reservation_price - p",
+        "beyond": "above",
+        "reverse": "decrease",
+        "inside": "below",
+    },
+    Role.SELLER: {
+        "role": "seller",
+        "counterpart": "buyer",
+        "worst": "lowest",
+        "worth": "p - reservation_price",
+        "beyond": "below",
+        "reverse": "increase",
+        "inside": "above",
+    },
+}
+_UNIT = {"lowest": 0, "highest": 1}
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("experiments.players", "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_written,
+    )
+
+
+def _written(value: object) -> object:
+    """Write a number without float noise and a closed set as its values."""
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(str(_written(item)) for item in value) + ")"
+    return value
+
+
+def render(template: str, facts: Mapping[str, Any]) -> str:
+    """Return the text of ``prompts/<template>.md.j2``; a fact the template misses raises."""
+    return _environment().get_template(f"{template}.md.j2").render(facts).strip()
+
+
+def system_prompt(role: Role, config: GameConfig, settings: NegotiatorSettings, told: Collection[str] = ()) -> str:
+    """Return the rules of ``config`` for one side, less what ``settings`` take away.
+
+    Buyer and seller share one template; only the words that mirror each other differ. ``told`` names the parts of the
+    side information, of which ``economics`` and ``bankroll`` are explained.
+    """
+    facts = {
+        **_BY_ROLE[role],
+        **_UNIT,
+        "horizon": config.horizon,
+        "price_min": config.price_min,
+        "price_max": config.price_max,
+        "final_offer_answered": config.final_offer_answered,
+        "history": settings.shown_history(config.history_window),
+        "show_cues": config.show_cues and settings.show_cues,
+        "show_messages": config.show_messages and settings.show_messages,
+        "ask_belief": settings.ask_belief,
+        "guidance": settings.guidance,
+        "reveal": settings.reveal is not Reveal.NOTHING,
+        "economics": "economics" in told,
+        "bankroll": "bankroll" in told,
+        "decisions": ", ".join(f"`{decision.value}`" for decision in Decision),
+        "sentiments": ", ".join(Sentiment),
+        "postures": ", ".join(Posture),
+        "stances": ", ".join(Stance),
+    }
+    return render("system", facts)
+
+
+def turn_prompt(observation: Observation) -> str:
+    """Return the observation as a user message; text in it cannot close the fence around it."""
+    text = json.dumps(observation.to_json_object(), indent=1, allow_nan=False)
+    fenced = text.replace("<", "\\u003c").replace(">", "\\u003e")
+    return render("turn", {"round": observation.round, "horizon": observation.horizon, "observation": fenced})
+
+
+def correction_prompt(problem: Problem, observation: Observation) -> str:
+    """Return the one corrective message: which field, what was found, what is allowed."""
+    facts = {"field": problem.field, "value": problem.value, "allowed": problem.allowed, "round": observation.round}
+    return render("correction", facts)
+
+
+def reply_schema(
+    *, ask_belief: bool = True, message_limit: int | None = None, price_by_decision: bool = False
+) -> dict[str, Any]:
+    """Return the JSON schema of a reply.
+
+    Prices have no bounds here: a server that enforced them would hide the agent's illegal moves.
+
+    Parameters
+    ----------
+    ask_belief
+        Whether the reply reports a belief.
+    message_limit
+        Longest message in characters, for servers that enforce it; small models need one to come to an end.
+    price_by_decision
+        Tie a number to ``Offer`` and null to the rest by ``anyOf``, which not every server takes at the top.
+    """
+    message: dict[str, Any] = {"type": "string"}
+    if message_limit is not None:
+        message["maxLength"] = message_limit
+    rest = {"message": message, "belief": _belief_schema()} if ask_belief else {"message": message}
+    if not price_by_decision:
+        return _closed_object({"decision": _one_of(*Decision), "price": {"type": ["number", "null"]}, **rest})
+    branches = (((Decision.OFFER,), "number"), ((Decision.ACCEPT, Decision.REJECT), "null"))
+    return {
+        "anyOf": [
+            _closed_object({"decision": _one_of(*some), "price": {"type": kind}, **rest}) for some, kind in branches
+        ]
+    }
+
+
+def _one_of(*decisions: Decision) -> dict[str, Any]:
+    return {"type": "string", "enum": [decision.value for decision in decisions]}
+
+
+def _belief_schema() -> dict[str, Any]:
+    number = {"type": "number"}
+    probs = _closed_object({stance.value: number for stance in Stance})
+    return _closed_object({"r_hat": number, "kappa_hat": number, "stance_probs": probs})
+
+
+def _closed_object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,195 @@
+"""Agents by name, from anywhere a name can point to."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from experiments.llm.settings import ModelSettings
+from experiments.players import seat
+from experiments.players.local import LOCAL_SETTINGS
+from experiments.players.negotiator_settings import NegotiatorSettings
+from terms import GameConfig
+from terms.agents import SCRIPTED, build_scripted, option_fields
+from terms.episode import AgentLike
+from terms.hints import did_you_mean
+
+OWN = "python:"
+MAX_DOLLARS = 10**10
+ORACLE_AGENTS = {
+    "bayes": "The honest optimum: exact posterior and fitted values, told regime and family.",
+    "bayes-unsure": "The honest optimum, told the family only: whether a deal exists must be inferred.",
+    "clairvoyant": "The best reply to the counterpart's type, which it is told: what nobody can beat on average.",
+    "ramp": "The exact posterior with a rule of thumb: offers a rising quantile of the believed reservation.",
+    "faulty-belief": "The ramp with a timid belief, to test the diagnosis.",
+    "faulty-planning": "The ramp's belief with a bad plan: splits the believed surplus, to test the diagnosis.",
+    "faulty-execution": "The ramp with 12 % of its replies spoilt, to test the diagnosis.",
+}
+"""Names and descriptions of :data:`oracle.roster.PLAYERS`, kept here so that listing them loads no compiler."""
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a model agent is reached and asked; every field is an option of the command line."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    effort: str | None = None
+    max_output_tokens: int | None = None
+    concurrency: int | None = None
+    budget_usd: str | None = None
+    cache: Path | None = None
+    voice: str | None = None
+    negotiator: Mapping[str, Any] = field(default_factory=dict)
+
+
+class AgentInfo(NamedTuple):
+    """A line of ``terms agents``."""
+
+    name: str
+    description: str
+
+
+def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig | None = None) -> AgentLike:
+    """Return the agent that ``spec`` names.
+
+    ``openrouter:VENDOR/MODEL``, ``openai:MODEL`` and ``local`` are language models, asked as ``options`` say. ``NAME``
+    or ``NAME:key=value,...`` is a scripted one; ``python:MODULE:NAME`` imports your own function, agent, or class that
+    needs no arguments, also from the current directory.
+    """
+    if seat.is_model(spec):
+        return _model_seat(spec, options or ModelOptions(), game or GameConfig())
+    if options is not None and options != ModelOptions():
+        raise ValueError(f"agent={spec!r} is not a language model; model options have no effect on it")
+    if spec.startswith(OWN):
+        return _import_agent(spec)
+    if spec in ORACLE_AGENTS:
+        from oracle.roster import build_player  # seconds of imports that no other agent needs
+
+        return build_player(spec)
+    return _build_scripted(spec)
+
+
+def _build_scripted(spec: str) -> AgentLike:
+    name = spec.partition(":")[0]
+    if name in ORACLE_AGENTS:
+        raise ValueError(f"agent={spec!r}: {name} takes no settings")
+    if name not in SCRIPTED:
+        known = [*SCRIPTED, *ORACLE_AGENTS]
+        raise ValueError(f"agent={name!r}, allowed are {', '.join(known)}{did_you_mean(name, known)}")
+    return build_scripted(spec)
+
+
+def _model_seat(spec: str, options: ModelOptions, game: GameConfig) -> seat.ModelSeat:
+    voice = _voice_settings(spec, options)
+    # An address that only the voice can use is not the agent's.
+    mine = replace(options, base_url=None) if voice and not spec.startswith(seat.OPENAI) else options
+    asked: dict[str, Any] = {
+        "base_url": mine.base_url,
+        "api_key_env": mine.api_key_env,
+        "effort": mine.effort,
+        "max_output_tokens": mine.max_output_tokens,
+        "concurrency": mine.concurrency,
+    }
+    if spec == seat.LOCAL and any(value is not None for value in asked.values()):
+        raise ValueError(f"agent={spec!r} is asked in one fixed way; leave out the options that say how")
+    baseline = LOCAL_SETTINGS if spec == seat.LOCAL else NegotiatorSettings()
+    return seat.ModelSeat(
+        base_name=spec + (f"@{options.effort}" if options.effort else ""),
+        model=seat.model_settings(spec, **asked),
+        negotiator=NegotiatorSettings.model_validate({**baseline.model_dump(), **options.negotiator}),
+        config=game,
+        budget_microusd=None if options.budget_usd is None else microusd(options.budget_usd),
+        cache=options.cache,
+        voice=voice,
+    )
+
+
+def _voice_settings(spec: str, options: ModelOptions) -> ModelSettings | None:
+    """Return how to ask the counterpart's voice, which shares a server of one's own with the agent, key and all."""
+    if options.voice is None:
+        return None
+    is_own = options.voice.startswith(seat.OPENAI)
+    voice = seat.model_settings(
+        options.voice,
+        base_url=options.base_url if is_own else None,
+        # The key of an agent at OpenRouter must not reach any other server.
+        api_key_env=options.api_key_env if is_own == spec.startswith(seat.OPENAI) else None,
+        concurrency=options.concurrency,
+    )
+    if voice is None:
+        raise ValueError(f"voice={options.voice!r}, allowed are openrouter:VENDOR/MODEL, openai:MODEL with --base-url")
+    return voice
+
+
+def microusd(text: str, field: str = "budget_usd") -> int:
+    """Return an amount of dollars in whole micro-dollars; ``field`` is named where it is none.
+
+    >>> microusd("1.50")
+    1500000
+    """
+    try:
+        dollars = Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError(f"{field}={text!r} is not an amount of dollars such as 1.50") from error
+    # The limit comes first: int() of 1e999999 takes all memory.
+    if not dollars.is_finite() or not 0 <= dollars <= MAX_DOLLARS or dollars * 1_000_000 != int(dollars * 1_000_000):
+        raise ValueError(
+            f"{field}={text!r}; it must be at least 0, at most {MAX_DOLLARS} and have at most six decimals"
+        )
+    return int(dollars * 1_000_000)
+
+
+def agent_settings(spec: str, agent: AgentLike) -> dict[str, Any]:
+    """Return what pins ``agent`` beyond its name: a model's settings, or module and source hash of your own one."""
+    if isinstance(agent, seat.ModelSeat):
+        return agent.settings_object
+    if not spec.startswith(OWN):
+        return {}
+    path = getattr(sys.modules.get(_split(spec)[0]), "__file__", None)
+    source = hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else None
+    return {"imported": spec, "source_sha256": source}
+
+
+def list_agents() -> list[AgentInfo]:
+    """Return every built-in agent with the first line of its description."""
+    scripted = [AgentInfo(name, _described(name)) for name in SCRIPTED]
+    return scripted + [AgentInfo(name, description) for name, description in ORACLE_AGENTS.items()]
+
+
+def _described(name: str) -> str:
+    """Return the first line of an agent's description, and its settings with their values."""
+    agent: Any = build_scripted(name)
+    settings = [f"{item.name}={getattr(agent, item.name):g}" for item in option_fields(type(agent))]
+    described = (agent.__doc__ or "").splitlines()[0].replace("``", "")
+    return f"{described} [{', '.join(settings)}]" if settings else described
+
+
+def _split(spec: str) -> tuple[str, str]:
+    module, _, attribute = spec.removeprefix(OWN).rpartition(":")
+    return module, attribute
+
+
+def _import_agent(spec: str) -> AgentLike:
+    module_name, attribute = _split(spec)
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)  # a console script does not look there; last, so that no file there can stand in for ours
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"agent={spec!r}; needed is python:MODULE:NAME of something that imports: {error}") from error
+    try:
+        agent = found() if isinstance(found, type) else found
+    except TypeError as error:
+        raise ValueError(f"agent={spec!r} is a class that cannot be made without arguments: {error}") from error
+    if not callable(agent) and not hasattr(agent, "act"):
+        raise ValueError(f"agent={spec!r} is a {type(agent).__name__}; it needs act(observation) or to be a function")
+    return agent  # type: ignore[no-any-return]  # checked by the line above

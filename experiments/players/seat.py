@@ -1,0 +1,145 @@
+"""A model's place in a run: what is needed to sit down, and the sitting down itself.
+
+A seat is settings only, so it can be named, compared and written to ``run.json`` before any key, server or file is
+touched. The runner sits it down inside the run folder's lock, where the call log is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.llm.cache import ReplyCache
+from experiments.llm.calls import CallLog
+from experiments.llm.client import ChatClient
+from experiments.llm.meter import Meter
+from experiments.llm.settings import ModelSettings
+from experiments.players.local import LOCAL_SETTINGS, LocalServer, local_model_settings
+from experiments.players.negotiator import ModelAgent
+from experiments.players.negotiator_settings import NegotiatorSettings
+from experiments.players.voice import ModelVoice
+from terms import GameConfig, Observation
+from terms.types import Action
+
+CALLS = "calls.jsonl"
+OPENROUTER, OPENAI, LOCAL = "openrouter:", "openai:", "local"
+PACE = {"concurrency", "requests_per_minute", "max_retries", "max_wait_s", "timeout_s"}
+"""Model settings that change no answer; a run may be resumed with others."""
+
+
+@dataclass(frozen=True)
+class ModelSeat:
+    """A model agent before it sits down.
+
+    Parameters
+    ----------
+    base_name
+        Name in reports; a voice and ablations add their suffixes.
+    model
+        How to reach and ask it; ``None`` is the local model, served while it plays.
+    negotiator
+        What it is shown and asked.
+    config
+        The game it plays.
+    budget_microusd
+        Spending ceiling of the whole run, resumed parts included; ``None`` for none.
+    cache
+        File of replies to reuse.
+    voice
+        Another model that words the counterpart's acts; ``None`` leaves it to the templates.
+    """
+
+    base_name: str
+    model: ModelSettings | None
+    negotiator: NegotiatorSettings = field(default_factory=NegotiatorSettings)
+    config: GameConfig = field(default_factory=GameConfig)
+    budget_microusd: int | None = None
+    cache: Path | None = None
+    voice: ModelSettings | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of this agent's row."""
+        return self._spoken_name + self.negotiator.suffix(self._baseline)
+
+    @property
+    def concurrency(self) -> int:
+        """Episodes in flight at once."""
+        return 1 if self.model is None else self.model.concurrency
+
+    @property
+    def settings_object(self) -> dict[str, Any]:
+        """Return what pins the agent beyond its name, for ``run.json``.
+
+        Money and pace are left out: a run may be resumed with a higher budget or fewer requests in flight.
+        """
+        return {
+            "model": None if self.model is None else self.model.model_dump(mode="json", exclude=PACE),
+            "negotiator": self.negotiator.model_dump(mode="json"),
+            "voice": None if self.voice is None else self.voice.model_dump(mode="json", exclude=PACE),
+        }
+
+    def act(self, observation: Observation) -> Action:
+        """Refuse: a seat plays only once it is seated in a run folder."""
+        raise TypeError(f"{self.name} must be seated in a run folder before it plays")
+
+    @contextmanager
+    def seated(self, folder: Path) -> Iterator[ModelAgent]:
+        """Sit down in ``folder``: open the call log, count what was spent before, connect, and yield the agent."""
+        with ExitStack() as stack:
+            log = stack.enter_context(CallLog(folder / CALLS))
+            cache = stack.enter_context(ReplyCache(self.cache)) if self.cache else None
+            meter = Meter(self.budget_microusd, start=log.start)
+            settings = self.model or local_model_settings(stack.enter_context(LocalServer()).base_url)
+            client = ChatClient(settings, meter=meter, cache=cache, log=log)
+            stack.callback(client.close)
+            narrator = None
+            if self.voice is not None:
+                voice = ChatClient(self.voice, meter=meter, cache=cache, log=log)
+                stack.callback(voice.close)
+                narrator = ModelVoice(voice)
+            yield ModelAgent(
+                client,
+                self._spoken_name,
+                self.negotiator,
+                self.config,
+                self._baseline,
+                narrator=narrator,
+                concurrency=self.concurrency,
+            )
+
+    @property
+    def _spoken_name(self) -> str:
+        return self.base_name + (f"+voice-{self.voice.model}" if self.voice else "")
+
+    @property
+    def _baseline(self) -> NegotiatorSettings:
+        return NegotiatorSettings() if self.model else LOCAL_SETTINGS
+
+
+def is_model(spec: str) -> bool:
+    """Whether an agent's spec names a model."""
+    return spec == LOCAL or spec.startswith((OPENROUTER, OPENAI))
+
+
+def model_settings(spec: str, *, base_url: str | None = None, **settings: Any) -> ModelSettings | None:
+    """Return how to ask the model of ``spec``: ``openrouter:VENDOR/MODEL``, ``openai:MODEL`` or ``local``.
+
+    Raises
+    ------
+    ValueError
+        If the spec names no model, or ``openai:`` comes without an address.
+    """
+    if spec == LOCAL:
+        return None
+    kind, _, model = spec.partition(":")
+    if not model or not is_model(spec):
+        raise ValueError(f"model={spec!r}, allowed are openrouter:VENDOR/MODEL, openai:MODEL with --base-url, local")
+    if kind == "openai" and base_url is None:
+        raise ValueError(f"model={spec!r} needs --base-url, the address of an OpenAI-compatible server")
+    if kind == "openrouter" and base_url is not None:
+        raise ValueError(f"model={spec!r} goes to OpenRouter; use openai:{model} with --base-url={base_url!r}")
+    return ModelSettings(model=model, base_url=base_url, **{key: v for key, v in settings.items() if v is not None})

@@ -1,0 +1,121 @@
+"""What the oracle adds to a report: decompositions, its word on the worst negotiations, what could be believed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from experiments.episodes.folder import Run
+from experiments.report import BeliefFacts, PosteriorCheck, Waterfall
+from experiments.report.viewer import VIEWER_LIMIT, select_episodes
+from terms.estimates import Estimate
+from terms.records import EpisodeRecord
+from terms.types import Decision
+
+SPREAD_SEED = 0
+
+if TYPE_CHECKING:
+    from oracle.belief_errors import BeliefErrors, Trace
+    from oracle.calibration import Calibration
+    from oracle.explain import MoveReview
+    from oracle.interventions import Reference
+
+
+def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
+    """Read what ``terms decompose --out`` wrote; ``labels`` names the suites of the report by digest.
+
+    Raises
+    ------
+    ValueError
+        If the file is no decomposition, or is of episodes that no run of the report played.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        slices: dict[str, dict[str, Estimate]] = {}
+        for row in found["rows"]:
+            estimate = Estimate(row["estimate"], row["low"], row["high"], row["n"])
+            slices.setdefault(row["label"], {})[row["part"]] = estimate
+        digest, verdict = found["suite_digest"], found["diagnosis"]["fault"]
+        agent, reference = found["agent"], found["reference"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"decomposition={str(path)!r} is not what terms decompose --out writes: {error!r}") from error
+    if digest not in labels:
+        raise ValueError(f"decomposition={str(path)!r} is on {found['suite']}, whose episodes no run here has played")
+    words = "Nothing stands out to be mended." if verdict == "none" else f"To be mended first: {verdict}."
+    return Waterfall(agent, labels[digest], reference, slices, words)
+
+
+def worst_episodes(run: Run, num: int) -> list[EpisodeRecord]:
+    """Return the ``num`` scored episodes of the viewer with the most surplus lost."""
+    shown = select_episodes(run.records, VIEWER_LIMIT)
+    return [record for record in shown if not record.is_excluded][:num]
+
+
+def review_run(
+    run: Run, records: Sequence[EpisodeRecord], reference: Reference, tell: Callable[[], None] = lambda: None
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the oracle's word on every move of ``records``, by scenario; ``tell`` is called after each episode."""
+    from oracle.explain import explain
+
+    scenarios = {scenario.scenario_id: scenario for scenario in run.header.suite.build()}
+    reviews = {}
+    for record in records:
+        told = explain(scenarios[record.scenario_id], record, reference=reference)
+        reviews[record.scenario_id] = [_plain(move) for move in told.moves]
+        tell()
+    return reviews
+
+
+def follow_run(run: Run, tell: Callable[[], None] = lambda: None) -> Trace:
+    """Follow the exact posterior along a run's scored episodes; ``tell`` is called after each.
+
+    Raises
+    ------
+    ValueError
+        If no episode is scored.
+    """
+    from oracle.belief_errors import trace_beliefs
+
+    return trace_beliefs(run.header.suite.build(), run.records, rng=np.random.default_rng(SPREAD_SEED), tell=tell)
+
+
+def belief_facts(errors: BeliefErrors) -> BeliefFacts | None:
+    """Return what the report shows of stated beliefs; ``None`` if no full belief was stated."""
+    from oracle.belief_errors import PARTS
+
+    overall = {part: errors.overall(part)._asdict() for part in PARTS}
+    if overall["be_type"]["stated"].estimate is None:
+        return None
+    return BeliefFacts(overall, {part: errors.curves(part)._asdict() for part in PARTS})
+
+
+def posterior_check(suite: str, calibrations: Sequence[Calibration]) -> PosteriorCheck:
+    """Return whether the posterior was calibrated on all runs of one suite, the same scenario's runs as one cluster."""
+    from oracle.calibration import Calibration
+
+    pooled = Calibration.pooled(calibrations)
+    return PosteriorCheck(suite, pooled.shares(), pooled.frequencies(), len(pooled.transform))
+
+
+def _plain(move: MoveReview) -> dict[str, Any]:
+    low, high = move.exact["r_interval"]
+    return {
+        "round": move.round,
+        "reference": _words(move.reference_decision, move.reference_price),
+        "cost": move.cost,
+        "hindsight_cost": move.hindsight_cost,
+        "r_low": low,
+        "r_mean": move.exact["r_mean"],
+        "r_high": high,
+        "feasible_prob": move.exact["feasible_prob"],
+    }
+
+
+def _words(decision: Decision, price: float | None) -> str:
+    if decision is Decision.OFFER:
+        return f"would offer {price:.2f}"
+    return "would accept" if decision is Decision.ACCEPT else "would leave"

@@ -1,0 +1,197 @@
+"""From run folders to the report: comparisons per suite, facts for the appendix, one file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from experiments.episodes.config import check_same_suite
+from experiments.episodes.folder import Run, run_money
+from experiments.episodes.money_metrics import money_object
+from experiments.llm.calls import read_calls
+from experiments.players.costing import call_facts, cost_per_episode, reply_rates
+from experiments.players.seat import CALLS
+from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
+from experiments.report.explaining import belief_facts, posterior_check, read_waterfall
+from experiments.stats.paired import Difference, compare
+from terms.estimates import Estimate
+
+if TYPE_CHECKING:
+    from oracle.belief_errors import Trace
+
+BOOTSTRAP_SEED = 0
+
+
+Reviews = Mapping[Path, Mapping[str, Sequence[Mapping[str, Any]]]]
+
+
+def report_on(
+    runs: Sequence[Run],
+    path: Path,
+    *,
+    title: str,
+    decompositions: Sequence[Path] = (),
+    reviews: Reviews | None = None,
+    traces: Mapping[Path, Trace] | None = None,
+) -> Path:
+    """Write the report about ``runs`` to ``path`` and return it; an agent played twice on one suite raises.
+
+    Parameters
+    ----------
+    decompositions
+        Files that ``terms decompose --out`` wrote on the suites of the runs.
+    reviews
+        By run folder, what :func:`experiments.report.explaining.review_run` found.
+    traces
+        By run folder, what :func:`experiments.report.explaining.follow_run` found.
+    """
+    labels = suite_labels(runs)
+    shown = [(run.header.agent, labels[run.header.suite_digest]) for run in runs]
+    for agent, label in shown:
+        if shown.count((agent, label)) > 1:
+            raise ValueError(f"runs has agent={agent!r} on {label} twice; name each run once")
+    by_suite: dict[str, list[Run]] = {}
+    for run in runs:
+        by_suite.setdefault(labels[run.header.suite_digest], []).append(run)
+    for group in by_suite.values():
+        check_same_suite([run.header for run in group])
+    comparisons = [suite_comparison(label, group) for label, group in by_suite.items() if len(group) > 1]
+    found = traces or {}
+    report_runs = [
+        replace(
+            report_run(run, labels[run.header.suite_digest]),
+            reviews=(reviews or {}).get(run.folder, {}),
+            beliefs=belief_facts(found[run.folder].errors) if run.folder in found else None,
+        )
+        for run in runs
+    ]
+    waterfalls = [read_waterfall(file, labels) for file in decompositions]
+    followed = {label: [found[run.folder] for run in group if run.folder in found] for label, group in by_suite.items()}
+    checks = [posterior_check(label, [t.calibration for t in group]) for label, group in followed.items() if group]
+    write_report(path, report_runs, title=title, comparisons=comparisons, waterfalls=waterfalls, checks=checks)
+    return path
+
+
+def suite_labels(runs: Sequence[Run]) -> dict[str, str]:
+    """Return a label for each suite digest; two suites of one name get the start of their digests as well."""
+    names = {run.header.suite_digest: run.header.suite.label for run in runs}
+    shared = {name for name in names.values() if list(names.values()).count(name) > 1}
+    return {digest: f"{name} ({digest[:6]})" if name in shared else name for digest, name in names.items()}
+
+
+def report_run(run: Run, label: str) -> ReportRun:
+    """Describe one run for the report, on the suite called ``label``."""
+    header = run.header
+    notices = list(header.suite.notices)
+    if not run.is_complete:
+        notices.append(f"{header.agent}: {len(run.records)} of {header.num_episodes} episodes were played")
+    model = model_facts(run)
+    if model is not None:
+        notices += _model_notices(header.agent, model)
+    return ReportRun(
+        agent=header.agent,
+        suite=label,
+        episodes=run.records,
+        notices=tuple(notices),
+        config={
+            "suite": header.suite.label,
+            "suite digest": header.suite_digest[:16],
+            "data digest": (header.data_digest or "none")[:16],
+            **header.versions,
+        },
+        model=model,
+        receipts=run.receipts,
+        money=None if header.suite.economics is None else money_slices(run),
+    )
+
+
+def money_slices(run: Run) -> dict[str, dict[str, Estimate]]:
+    """Return every metric in money of a commerce run, overall and by lot size."""
+    found = money_object(run_money(run.header, run.records))
+    slices = {"overall": found["overall"], **found["lot_sizes"]}
+    return {label: {name: Estimate(**entry) for name, entry in part.items()} for label, part in slices.items()}
+
+
+def model_facts(run: Run) -> ModelFacts | None:
+    """Return what the model calls of a run came to, ``None`` if its agent is no model."""
+    asked = run.header.agent_settings
+    if "negotiator" not in asked:
+        return None
+    calls = read_calls(run.folder / CALLS)
+    facts = call_facts(calls)
+    spent = facts.spending
+    played = {record.scenario_id for record in run.records}
+    seeds = [scenario.agent_seed for scenario in run.header.suite.build() if scenario.scenario_id in played]
+    return ModelFacts(
+        settings=_settings_in_words(asked),
+        replies=reply_rates(run.receipts),
+        usd_per_episode=cost_per_episode(calls, seeds),
+        latency_s=facts.latency_s,
+        settled_microusd=spent.settled_microusd,
+        num_settled=spent.num_settled,
+        num_unknown=spent.num_unknown,
+        num_free=spent.num_free,
+        num_recalled=facts.num_recalled,
+        tokens={
+            "prompt": spent.prompt_tokens,
+            "cached": spent.cached_tokens,
+            "cache_write": spent.cache_write_tokens,
+            "completion": spent.completion_tokens,
+            "reasoning": spent.reasoning_tokens,
+        },
+        served_by=facts.served_by,
+        refused=facts.refused,
+    )
+
+
+def _settings_in_words(asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return every setting of the model and of what it was shown, as text; the effort always."""
+    model, voice = asked["model"] or {"model": "local"}, asked["voice"]
+    words = {**model, **asked["negotiator"], "voice": voice["model"] if voice else "templates"}
+    words["effort"] = model.get("effort") or "server's own"
+    return {name: _word(value) for name, value in words.items()}
+
+
+def _word(value: object) -> str:
+    names: dict[object, str] = {None: "not set", True: "yes", False: "no"}
+    return names[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def _model_notices(agent: str, model: ModelFacts) -> list[str]:
+    """Return what a reader of a model's scores must know about how they were had."""
+    notices = []
+    if len(model.served_by) > 1:
+        notices.append(f"{len(model.served_by)} back-ends served {agent}: {'; '.join(model.served_by)}")
+    if model.refused:
+        notices.append(f"the server of {agent} rejects {', '.join(model.refused)}; it was asked without")
+    if model.num_unknown:
+        notices.append(f"the cost of {model.num_unknown:,} attempts of {agent} is unknown and in no sum")
+    return notices
+
+
+def suite_comparison(label: str, runs: Sequence[Run]) -> SuiteComparison:
+    """Compare the runs of one suite on SE+, paired on the same luck."""
+    comparison = compare({run.header.agent: run.records for run in runs}, rng=np.random.default_rng(BOOTSTRAP_SEED))
+    return SuiteComparison(
+        suite=label,
+        groups=comparison.groups,
+        differences=tuple(_sentence(d) for d in comparison.differences if d.estimate is not None),
+        note="SE+, paired on the same scenarios, 95 % intervals, Holm-corrected t-tests",
+    )
+
+
+def _sentence(difference: Difference) -> tuple[str, str, str]:
+    estimate = difference.estimate or 0.0
+    better, worse = (difference.first, difference.second) if estimate >= 0 else (difference.second, difference.first)
+    sign = 1 if estimate >= 0 else -1
+    interval = ""
+    if difference.low is not None and difference.high is not None:
+        low, high = sorted((sign * difference.low, sign * difference.high))
+        interval = f" [{low:.3f}, {high:.3f}]"
+    verdict = "different" if difference.is_significant else "not told apart"
+    needed = "" if difference.needed is None else f", {difference.needed} scenarios would show it"
+    return better, worse, f"{abs(estimate):.3f}{interval}, n={difference.n}: {verdict}{needed}"

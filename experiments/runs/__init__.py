@@ -1,1 +1,0 @@
-"""Run folders: append-only logs, an exclusive lock, resume, results and verification."""

@@ -1,0 +1,1 @@
+"""Bytes on disk: whole files, checksummed lines, locks."""

@@ -1,0 +1,87 @@
+"""Agents compared on the worlds they share, by hand and by the command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from experiments.comparing.years import BETTER, Outcomes, compare_years, read_outcomes
+from experiments.report.year_words import METRICS
+from experiments.storage.journal import encode_line, strict_dumps
+from experiments.years.agents import outcome_bytes
+from experiments.years.run import HEADER, RESULT
+from experiments.years.spec import YearSpec
+from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
+
+
+def test_paired_by_world_by_hand():
+    """Worlds a, b, c; differences 4, 6, 8: mean 6, sample deviation 2, t = 6 / (2 / sqrt 3) = 5.196, p = 0.0351."""
+    outcomes = Outcomes({"x": {"a": 14.0, "b": 26.0, "c": 38.0, "d": 0.0}, "y": {"a": 10.0, "b": 20.0, "c": 30.0}}, {})
+    comparison = compare_years(outcomes, "final_assets", rng=np.random.default_rng(0))
+    (found,) = comparison.differences
+    assert (found.first, found.second, found.n) == ("x", "y", 3)
+    assert found.estimate == pytest.approx(6)
+    assert found.p == pytest.approx(0.0351, abs=1e-4)
+    half = 4.302653 * 2 / 3**0.5  # Student's quantile with 2 degrees of freedom: the interval that goes with p
+    assert (found.low, found.high) == (pytest.approx(6 - half), pytest.approx(6 + half))
+
+
+def test_lower_is_better_where_it_is():
+    values = {"x": {str(n): 9.0 + n % 2 for n in range(9)}, "y": {str(n): 1.0 for n in range(9)}}
+    groups = {m: compare_years(Outcomes(values, {}), m, rng=np.random.default_rng(0)).groups for m in BETTER}
+    assert groups["final_assets"] == (("x",), ("y",))
+    assert groups["bad_spend_pct"] == (("y",), ("x",))
+    assert set(BETTER) <= set(METRICS)
+
+
+def test_the_command_compares_folders_of_years(terms, tmp_path):
+    for agent in ("idle", "random-legal"):
+        terms("year", "--agent", agent, "--days", 4, "--runs", 3)
+    base = tmp_path / "runs"
+    code, printed, told = terms("compare", base / "year-idle-paper", base / "year-random-legal-paper", "--json")
+    assert code == 0
+    (found,) = json.loads(printed)["differences"]
+    assert (found["first"], found["second"], found["n"]) == ("idle", "random-legal", 3)
+    code, printed, _ = terms("compare", *base.glob("*/*"), "--metric", "is_bankrupt")
+    assert "cannot be told apart" in printed
+    (base / "year-idle-paper" / "world-20260122-days-4" / "result.json").unlink()
+    _, _, told = terms("compare", *base.glob("*"))
+    assert "EXCLUDED: " in told
+    assert "(unfinished)" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("runs/year-idle-paper",), "needs at least 2"),
+        (("runs/year-idle-paper", "--metric", "beauty"), "metric='beauty', allowed are final_assets"),
+        (("runs/year-idle-paper", "elsewhere"), "compare years with years"),
+        (("runs/year-idle-paper", "--separation"), "leave it out"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(terms, tmp_path, arguments, says):
+    terms("year", "--agent", "idle", "--days", 1)
+    (tmp_path / "elsewhere").mkdir()
+    code, _, told = terms("compare", *arguments)
+    assert code == 2
+    assert says in told.replace("\n", " ")
+
+
+def test_a_result_that_lies_beside_an_outcome_without_a_score_is_excluded(tmp_path):
+    """A file that was left or copied there is no score; neither is one of a year whose end was not written."""
+    folders = []
+    for place, outcome in enumerate((Outcome.FINISHED, Outcome.PROVIDER_FAULT, None)):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        folders.append(folder)
+        spec = YearSpec(merchant="m", num_days=3, world_seed=place, agent_settings={"limits": {}}, world_digest="d")
+        (folder / HEADER).write_bytes(encode_line(spec.to_json_object()))
+        (folder / RESULT).write_text(strict_dumps({"metrics": {"final_assets": {"value": 7.0}}}))
+        if outcome is not None:
+            record = OutcomeRecord(outcome=outcome, detail="", is_scored=outcome.is_scored, turns=1, days=1, end=None)
+            (folder / OUTCOME).write_bytes(outcome_bytes(record))
+    found = read_outcomes(folders, "final_assets")
+    assert found.values == {"m": {"d/paper/3": 7.0}}
+    assert found.excluded == {folders[1]: "provider_fault", folders[2]: "unfinished"}

@@ -1,0 +1,96 @@
+"""Finding JSON objects in text: positions, broken extents, private reasoning."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.llm.objects import blank_thinking, find_objects
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), JSON_VALUES, max_size=4), st.integers(0, 3), st.booleans())
+def test_a_sound_object_is_found_with_the_place_of_every_value(content, indent, is_ascii):
+    text = "before " + json.dumps(content, indent=indent, ensure_ascii=is_ascii) + " after"
+    (found,) = find_objects(text)
+    assert found.fields is not None
+    assert {key: value.value for key, value in found.fields.items()} == content
+    assert json.loads(text[found.start : found.end]) == content
+    for key, value in found.fields.items():
+        assert json.loads(text[value.start : value.end]) == content[key]
+
+
+@given(st.dictionaries(st.text(max_size=5), JSON_VALUES, min_size=1, max_size=4), st.data())
+def test_a_truncated_object_holds_no_object_of_its_own(content, data):
+    text = json.dumps({"decision": "Offer", "inner": {"decision": "Accept"}, **content})
+    cut = data.draw(st.integers(1, len(text) - 1))
+    (found,) = find_objects(text[:cut])
+    assert found.fields is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"a": 1', "never closed"),
+        ('{"a": 1, "a": 2}', "occurs twice"),
+        ('{"a" 1}', "':' is missing"),
+        ('{"a": 1 "b": 2}', "',' is missing"),
+        ("{'a': 1}", "double quotes"),
+        ('{"a": 1,}', "double quotes"),
+        ('[{"a": 1}]', "list"),
+        ('[ {"a": 1}, {"a": 2}', "never closed"),
+        ('{"a":' * 50_000, "never closed"),
+        ('{"a":' * 50_000 + "1" + "}" * 50_000, "recursion"),
+    ],
+)
+def test_broken_objects_say_how(text, problem):
+    (found,) = find_objects(text)
+    assert found.fields is None
+    assert problem in found.problem
+
+
+def test_a_raw_line_break_in_a_string_is_read_and_noted():
+    (found,) = find_objects('{"a": "one\ntwo"}')
+    assert found.fields is not None
+    assert found.fields["a"].value == "one\ntwo"
+    assert found.is_lenient
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("<think>52</think>x", "x"),
+        ("<THINKING>a\nb</THINKING>x", "x"),
+        ("<reasoning effort='high'>52</reasoning> x", "x"),
+        ("[THINK]52[/THINK]x", "x"),
+        ("52</think>x", "x"),
+        ("<think>a<think>b</think>c</think>x", "x"),
+        ("x<think>52", "x"),
+        ("<think>1</think>x<think>2</think>", "x"),
+        ("[thinking] x", "[thinking] x"),
+        ("a < think > b", "a < think > b"),
+    ],
+)
+def test_thinking_is_blanked_and_positions_stay(text, visible):
+    blanked = blank_thinking(text)
+    assert len(blanked) == len(text)
+    assert blanked.strip() == visible
+
+
+PIECES = st.sampled_from([*'<>/{}[]":,a1 \n', "<think>", "</think>", '{"a":1}'])
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_nothing_raises_and_objects_do_not_overlap(text):
+    found = find_objects(blank_thinking(text))
+    assert all(one.end <= other.start for one, other in pairwise(found))
+    assert all(0 <= item.start < item.end <= len(text) for item in found)
