@@ -1,6 +1,6 @@
 """Ledger digests of a few years under both rule sets; ``python -m tests.goldens.years`` writes them anew.
 
-A digest is over every posting of a year, so that work on speed cannot change a fen unseen. ``calls`` are years of random
+A digest is over every posting of a year, so work on speed cannot change a fen unseen. ``calls`` are years of random
 calls whose suppliers take any price: they do not move with the bargaining kernel. The others are merchants' years and
 move when anything a merchant meets is changed on purpose; their change is then looked at and written down.
 """
