@@ -185,7 +185,7 @@ class SkuTable(NamedTuple):
 
 @dataclass(frozen=True)
 class World:
-    """Everything that exists before anybody acts. ``digest`` identifies the content, ``seed`` keys all later luck."""
+    """Everything that exists before anybody acts. ``digest`` identifies the content, ``seed`` keys all later draws."""
 
     seed: int
     year: int

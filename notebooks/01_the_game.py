@@ -33,7 +33,7 @@ N_PER_CELL = 2 if os.environ.get("TERMS_FAST") else 25
 # %% [markdown]
 # ## One episode
 #
-# A scenario fixes both types and all the luck before anybody moves. The agent sees its own reservation price, the
+# A scenario fixes both types and all the noise before anybody moves. The agent sees its own reservation price, the
 # protocol, and what the counterpart says; the hidden type is for us only.
 
 # %%
@@ -120,7 +120,7 @@ plt.show()
 # %% [markdown]
 # ## Who is better, and are you sure?
 #
-# Agents meet the same episodes and the same luck, so differences are paired. Agents that cannot be told apart share a
+# Agents meet the same episodes and the same draws, so differences are paired. Agents that cannot be told apart share a
 # line.
 
 # %%

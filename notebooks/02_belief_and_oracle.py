@@ -94,7 +94,7 @@ for move in told.moves:
     print(
         move.round, own, "| oracle:", move.reference_decision, f"{move.reference_price or 0:.2f} | cost {move.cost:.3f}"
     )
-print("costs:", told.costs, "luck:", round(told.luck, 3))
+print("costs:", told.costs, "noise:", round(told.noise, 3))
 
 # %%
 figure, ax = plt.subplots(figsize=(7, 3.5))

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Where an agent loses
 #
-# The same episodes are played again with the same luck: once as they are, once with the exact posterior shown, once
+# The same episodes are played again with the same draws: once as they are, once with the exact posterior shown, once
 # with the type revealed. What each step changes is a part of the gap to the oracle, and the parts sum to it exactly.
 
 # %%

@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 
 from commerce.merchants import MERCHANTS
 from commerce.world import DEFAULT_SEED
-from experiments.plots.game import years as year_plots
+from experiments.plots import years as year_plots
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.story import read_story
@@ -114,7 +114,7 @@ plt.show()
 # %% [markdown]
 # ## Four merchants
 #
-# Each merchant plays the same worlds and meets the same demand, events and supplier luck. Intervals are over worlds.
+# Each merchant plays the same worlds and meets the same demand, events and supplier noise. Intervals are over worlds.
 
 # %%
 worlds = range(DEFAULT_SEED, DEFAULT_SEED + NUM_WORLDS)

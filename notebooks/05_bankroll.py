@@ -30,7 +30,7 @@ from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, 
 from experiments.comparing.orders import order_agents
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.runner import run_suite
-from experiments.plots.game import sessions as session_plots
+from experiments.plots import sessions as session_plots
 from experiments.sessions.gap import sessions_gap
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec
@@ -89,7 +89,7 @@ print(*table.differences, sep="\n")
 # ## What a meeting brings
 #
 # The honest planner meets fresh suppliers, with the memory of none to three earlier meetings. Every plan of the menu
-# is judged on the same luck: how eagerly to take a price, when to leave, a fixed concession, or leaving at once.
+# is judged on the same draws: how eagerly to take a price, when to leave, a fixed concession, or leaving at once.
 
 # %%
 outcomes = load_outcomes(CHAIN, SESSION_ECONOMICS, RULES, SETTINGS, folder=folder)

@@ -1,4 +1,4 @@
-"""The runs a decomposition rests on: one agent under every intervention, and the reference, on the same luck."""
+"""The runs a decomposition rests on: one agent under every intervention, and the reference, on the same draws."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 r"""The honest optimum of one family and opener between certified bounds, and what separates them.
 
 The certified game is the negotiation with offers on ticks ``own - i T`` that never fall (the protocol's rule); own
-reservation, types and luck stay continuous. What rounding to ticks costs against free offers is not in the bounds;
+reservation, types and noise stay continuous. What rounding to ticks costs against free offers is not in the bounds;
 ``rounding`` is an estimate of its larger half, what the planner gains when the tick is halved.
 
 **Lower bound.** The mean utility of the planner on ticks in the true game, less two standard errors. The zopa has a
@@ -16,8 +16,8 @@ known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and
 
    .. math:: payoff = N_1 + \sum_t [Q_t(I_t, a_t) - N_t(I_t)] + \sum_t [N_{t+1}(I_{t+1}) - Q_t(I_t, a_t)].
 
-   The last sum has mean zero under every policy that uses what it knows. Reveal type, price noise and cue luck but not
-   the luck of acceptance and walking away, whose probabilities given the type enter as survival s (Brown, Smith and
+   The last sum has mean zero under every policy that uses what it knows. Reveal type, price noise and cue noise but not
+   the draws of acceptance and walking away, whose probabilities given the type enter as survival s (Brown, Smith and
    Sun 2010); then the optimum is at most ``E[N_1 + F_1]`` with
 
    .. math:: F_k = \max\big(stop - N_k,\ \max_a [Q_k(I, a) - N_k(I) + s(a) F_{k+1}(I')]\big).
@@ -32,7 +32,7 @@ known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and
    switch, and the offer's term becomes ``Q^U - N_k``. Where to switch may depend on what the agent knows, not on the
    type: here once ``Q^U_k(I, a) - N_k + \sum_{t<k} [Q_t - N_t] <= slack``, when a history has lost so much that even
    being told would not pay. Besides that a history is dropped if no possible error could lift it above the best found.
-5. ``E[N_1]`` and ``E[F_1]`` are means over independent draws of own reservation, type and luck; two standard errors
+5. ``E[N_1]`` and ``E[F_1]`` are means over independent draws of own reservation, type and noise; two standard errors
    are added. ``N_1`` is the lookahead at the first decision, taken on more draws as it needs no search.
 """
 
@@ -212,12 +212,12 @@ def _key(values: FittedValues, opener: Opener, num_dual: int, settings: BracketS
 
 
 def policy_utility(values: FittedValues, opener: Opener, settings: BracketSettings, drawn: Drawn) -> Floats:
-    """Play the planner on ticks in the true game; return utilities (n,) with the luck of the zopa taken out."""
+    """Play the planner on ticks in the true game; return utilities (n,) with the chance of the zopa taken out."""
     knowledge, n = values.knowledge, len(drawn.own)
     planner = make_planner(
         build_model(knowledge, values.grid), values.nets, num_nodes=settings.num_prices, step=settings.tick, halvings=0
     )
-    hidden = Hidden(drawn.group, drawn.reservation, drawn.urgency, drawn.opening, drawn.luck, drawn.cues)
+    hidden = Hidden(drawn.group, drawn.reservation, drawn.urgency, drawn.opening, drawn.draws, drawn.cues)
     ticks = np.array([num_ticks(own, knowledge, settings.tick) for own in drawn.own.tolist()])
     params = np.array(stance_params(knowledge), dtype=np.float64)
     priors, out = build_priors(knowledge, drawn.own, values.grid, drawn.role), np.empty(n)
@@ -226,7 +226,7 @@ def policy_utility(values: FittedValues, opener: Opener, settings: BracketSettin
 
 
 def first_values(values: FittedValues, opener: Opener, settings: BracketSettings, drawn: Drawn) -> Floats:
-    """Return the penalty's value at the first decision (n,), with the luck of the own reservation taken out."""
+    """Return the penalty's value at the first decision (n,), with the chance of the own reservation taken out."""
     model, stats = finite_model(values.knowledge, settings), np.zeros(3)
     out = np.empty(len(drawn.own))
     for e in range(len(out)):

@@ -1,4 +1,4 @@
-"""The clairvoyant: an agent that knows the counterpart's type, not its luck. No agent can earn more on average.
+"""The clairvoyant: an agent that knows the counterpart's type, not its noise. No agent can earn more on average.
 
 Knowing the type, offering ``r_B`` again and again is accepted sooner or later: its value is close to the whole surplus.
 """

@@ -2,9 +2,9 @@
 
 A move's cost is the expected utility it gives up against the reference's move, both valued by the reference at the
 exact posterior of that moment. With a stated belief it splits: *belief* is what the reference's rule loses on the
-stated belief, *planning* the rest. In hindsight, with the type known, the costs and the luck add up exactly:
+stated belief, *planning* the rest. In hindsight, with the type known, the costs and the noise add up exactly:
 
-    value at the start - utility = sum of hindsight costs - luck.
+    value at the start - utility = sum of hindsight costs - noise.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Explanation:
     zopa: float
     utility: float
     clairvoyant_value: float
-    luck: float
+    noise: float
     moves: tuple[MoveReview, ...]
     costs: dict[str, float]
     source: str
@@ -86,8 +86,8 @@ class Explanation:
             }
             for move in self.moves
         ]
-        names = [name for name in self.__dataclass_fields__ if name != "moves"]
-        return {**{name: getattr(self, name) for name in names}, "moves": moves}
+        numbers = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("noise", "moves")}
+        return {**numbers, "luck": self.noise, "moves": moves}
 
 
 def explain(
@@ -168,7 +168,7 @@ def _summarise(scenario: Scenario, record: EpisodeRecord, moves: tuple[MoveRevie
         zopa=scenario.zopa,
         utility=record.utility,
         clairvoyant_value=start,
-        luck=record.utility - start + sum(move.hindsight_cost for move in moves),
+        noise=record.utility - start + sum(move.hindsight_cost for move in moves),
         moves=moves,
         costs=costs,
         source=source if is_noticeable else "none",

@@ -27,7 +27,7 @@ from oracle.model import Model, Priors, build_model, build_priors
 from oracle.prior import Grid, Knowledge
 from oracle.regression import Net, fit, initial_net, standardised
 from terms.draws import Draws, reservations
-from terms.luck import CueDraw, Luck
+from terms.noise import CueDraw, Noise
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def draw_owns(knowledge: Knowledge, num: int, rng: np.random.Generator) -> Float
     owns = np.empty(num)
     for i in range(num):
         regime = knowledge.regimes[i % len(knowledge.regimes)]
-        draws = Draws(rng.random(), rng.random(), 0, 0, 0, 0, 0, Luck(0, CueDraw(0, 0), ()))
+        draws = Draws(rng.random(), rng.random(), 0, 0, 0, 0, 0, Noise(0, CueDraw(0, 0), ()))
         owns[i], _ = reservations(regime, draws, prior, *knowledge.frame)
     return owns
 

@@ -1,4 +1,4 @@
-"""The three information conditions on identical episodes and luck (section 2.3 of the paper).
+"""The three information conditions on identical episodes and draws (section 2.3 of the paper).
 
 ``base``: the agent infers the type itself. ``oracle_posterior``: it is shown the exact posterior, recomputed after
 every observation. ``revealed_type``: it is shown the type. Works for any agent: scripted, a function, a model, a
@@ -240,7 +240,7 @@ def run_condition(
 def informed(agent: AgentLike, scenario: Scenario) -> AgentLike:
     """Return the agent for ``scenario``; only the oracle's own players are told anything about it.
 
-    A scenario holds the hidden type and the luck, so no other agent is ever handed one, whatever methods it has.
+    A scenario holds the hidden type and the noise, so no other agent is ever handed one, whatever methods it has.
     """
     return agent.for_scenario(scenario) if isinstance(agent, BeliefAgent | Insider) else agent
 

@@ -1,7 +1,7 @@
 r"""The dynamic program against a counterpart of known type.
 
-With the type ``(r_B, kappa, eta)`` known and the luck not, a situation is the round ``k``, the standing price ``b`` and
-the own offers ``h``:
+With the type ``(r_B, kappa, eta)`` known and the noise not, a situation is the round ``k``, the standing price ``b``
+and the own offers ``h``:
 
 .. math::
     V_k(b, h) = \max\{z - b,\ 0,\ \max_{x \ge x_{last}} Q_k(x)\}, \qquad

@@ -62,7 +62,7 @@ class BracketSettings:
 class Drawn(NamedTuple):
     """Episodes of one family and opener, canonical: a buyer's view in percent of R. Arrays (n,) unless said otherwise.
 
-    ``luck`` (n, K, 3) holds accept uniform, walk uniform and price normal, ``cues`` (n, K + 1, 2) the uniforms of
+    ``draws`` (n, K, 3) holds accept uniform, walk uniform and price normal, ``cues`` (n, K + 1, 2) the uniforms of
     sentiment and posture, the opening's first.
     """
 
@@ -72,7 +72,7 @@ class Drawn(NamedTuple):
     urgency: Floats
     group: Ints
     opening: Floats
-    luck: Floats
+    draws: Floats
     cues: Floats
 
 
@@ -131,7 +131,7 @@ def draw_episodes(knowledge: Knowledge, opener: Opener, role: Role, n: int, rng:
         )
     ]
     cues = rng.random((n, config.horizon + 1, 2))
-    return Drawn(role, own, reservation, episodes.urgency, episodes.group, np.array(opening), episodes.luck, cues)
+    return Drawn(role, own, reservation, episodes.urgency, episodes.group, np.array(opening), episodes.draws, cues)
 
 
 def stance_params(knowledge: Knowledge) -> list[KernelParams]:
@@ -174,7 +174,7 @@ def finite_game(values: FittedValues, settings: BracketSettings, model: Model, d
         node=node,
         row=row,
         opening=float(drawn.opening[e]),
-        noise=np.concatenate([[0.0], drawn.luck[e, :, 2]]),
+        noise=np.concatenate([[0.0], drawn.draws[e, :, 2]]),
         sentiment=np.ascontiguousarray(drawn.cues[e, :, 0]),
         posture=np.ascontiguousarray(drawn.cues[e, :, 1]),
     )

@@ -166,7 +166,7 @@ def verify(
 ) -> list[Check]:
     """Play fresh episodes of the prior's regimes and return what is earned, by opener.
 
-    ``values`` are those that come with the package unless others are given. With ``show_cues=False`` the same luck is
+    ``values`` are those that come with the package unless others are given. With ``show_cues=False`` the same draws are
     played with hidden cues: the belief goes without them, the continuation values stay those fitted with cues.
     """
     values = values or values_for(standard_knowledge(family, prior))

@@ -97,7 +97,7 @@ def to_batch(scenarios: Sequence[Scenario]) -> Batch:
             groups[key] = len(rows)
             rows.append(kernel_params(item.config, item.family, stance, item.price_range))
         numbers.append(groups[key])
-    luck = [[draw[:3] for draw in item.luck.responses] for item in scenarios]
+    draws = [[draw[:3] for draw in item.noise.responses] for item in scenarios]
     episodes = Episodes(
         group=np.array(numbers, dtype=np.int64),
         sign=np.array([item.sign for item in scenarios], dtype=np.int64),
@@ -108,8 +108,8 @@ def to_batch(scenarios: Sequence[Scenario]) -> Batch:
         price_min=np.array([float(item.price_min) for item in scenarios]),
         price_max=np.array([float(item.price_max) for item in scenarios]),
         harshness=np.array([item.harshness for item in scenarios]),
-        opening_noise=np.array([item.luck.opening_noise for item in scenarios]),
-        luck=np.array(luck, dtype=np.float64),
+        opening_noise=np.array([item.noise.opening_noise for item in scenarios]),
+        draws=np.array(draws, dtype=np.float64),
     )
     horizon, is_final_answered = rules.pop()
     return Batch(episodes, np.array(rows, dtype=np.float64), horizon, is_final_answered)
@@ -124,8 +124,8 @@ def draw_batch(cell: Cell, n: int, *, rng: np.random.Generator, config: GameConf
     buyer, seller = _draw_reservations(cell.regime, n, settings, rng)
     buys = cell.role is Role.BUYER
     law = prior.counterpart_urgency(cell.regime)
-    luck = rng.random((n, horizon, 3))
-    luck[:, :, 2] = rng.standard_normal((n, horizon))
+    draws = rng.random((n, horizon, 3))
+    draws[:, :, 2] = rng.standard_normal((n, horizon))
     width = settings.price_max - settings.price_min
     stances = settings.families[cell.family].stance_prior
     episodes = Episodes(
@@ -139,7 +139,7 @@ def draw_batch(cell: Cell, n: int, *, rng: np.random.Generator, config: GameConf
         price_max=np.full(n, float(settings.price_max)),
         harshness=_draw(settings.opening.harshness, n, rng),
         opening_noise=rng.standard_normal(n),
-        luck=luck,
+        draws=draws,
     )
     rows = [kernel_params(settings, cell.family, stance, width) for stance in STANCES]
     return Batch(episodes, np.array(rows, dtype=np.float64), horizon, settings.final_offer_answered)

@@ -9,7 +9,7 @@ quotes); with unnormalised beliefs ``w`` the optimum obeys
 
 The same game carries the bracket used at full size: a greedy policy's exact value from below, and from above the
 information relaxation dual of Brown, Smith and Sun (2010). With any approximation ``U`` of V and its one-step
-lookahead ``Q``, reveal the type and the noise, keep acceptance and walk-away luck as a survival factor ``s``, and
+lookahead ``Q``, reveal the type and the noise, keep acceptance and walk-away as a survival factor ``s``, and
 penalise by the one-step errors of ``U``:
 
 .. math::

@@ -11,7 +11,7 @@ import math
 
 from terms.config import CueConfig
 from terms.draws import pick
-from terms.luck import CueDraw
+from terms.noise import CueDraw
 from terms.types import Channel, Cue, Decision, Posture, Sentiment
 
 COLLAPSED = Cue(Sentiment.NEUTRAL, Posture.HOLD)

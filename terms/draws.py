@@ -13,12 +13,12 @@ import numpy as np
 
 from terms.cells import Cell
 from terms.config import Beta, GameConfig, PriorConfig, Uniform
-from terms.luck import Luck, keyed_luck, released_luck
+from terms.noise import Noise, keyed_noise, released_noise
 from terms.types import Channel, Opener, Regime
 
 
 class Draws(NamedTuple):
-    """Raw draws of one episode: uniforms in [0, 1) except the two urgencies and the luck."""
+    """Raw draws of one episode: uniforms in [0, 1) except the two urgencies and the noise."""
 
     width: float
     position: float
@@ -27,7 +27,7 @@ class Draws(NamedTuple):
     agent_urgency: float
     counterpart_urgency: float
     harshness: float
-    luck: Luck
+    noise: Noise
 
 
 def published_seed(cell: Cell, episode: int) -> int:
@@ -50,7 +50,7 @@ def published_draws(cell: Cell, episode: int, config: GameConfig) -> Draws:
         agent_urgency=_beta(config.prior.agent_urgency, np.random.default_rng(base + 2)),
         counterpart_urgency=_beta(config.prior.counterpart_urgency(cell.regime), np.random.default_rng(urgency_seed)),
         harshness=np.random.default_rng(base + 5).random(),
-        luck=released_luck(
+        noise=released_noise(
             float(np.random.default_rng(seed + 17_171).standard_normal()),
             config.horizon,
             counterpart_opens=cell.opener is Opener.COUNTERPART,
@@ -77,7 +77,7 @@ def fresh_draws(seed: int, cell: Cell, episode: int, config: GameConfig) -> Draw
         agent_urgency=_beta(config.prior.agent_urgency, stream("agent_urgency")),
         counterpart_urgency=_beta(config.prior.counterpart_urgency(cell.regime), stream("counterpart_urgency")),
         harshness=stream("harshness").random(),
-        luck=keyed_luck(stream, config.horizon),
+        noise=keyed_noise(stream, config.horizon),
     )
 
 

@@ -1,7 +1,7 @@
 """One episode as a state machine: observe, move, be answered.
 
 Round k: the agent sees the standing counterpart price and moves; the counterpart answers an offer with clock k, and its
-counter-offer is shown as round k + 1. The counterpart's random numbers lie ready in the scenario's luck, so the
+counter-offer is shown as round k + 1. The counterpart's random numbers lie ready in the scenario's noise, so the
 state holds no generator and the same moves always lead to the same episode.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from terms import kernel, protocol, voice
 from terms.cues import concession_share, draw_cue
 from terms.kernel import STANCES, kernel_params
-from terms.luck import CueDraw
+from terms.noise import CueDraw
 from terms.payoffs import utility
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
@@ -64,7 +64,7 @@ class Game:
         self._fault_detail = ""
         self._closing: tuple[Cue | None, str] = (None, "")
         if scenario.opener is Opener.COUNTERPART:
-            self._quote(self._opening_price(), 0, scenario.luck.opening_cue)
+            self._quote(self._opening_price(), 0, scenario.noise.opening_cue)
 
     @property
     def is_over(self) -> bool:
@@ -212,7 +212,7 @@ class Game:
         if k == horizon and not self._config.final_offer_answered:
             self._run_out()
             return
-        hidden, draw = self.scenario.counterpart_type, self.scenario.luck.responses[k - 1]
+        hidden, draw = self.scenario.counterpart_type, self.scenario.noise.responses[k - 1]
         gain = kernel.favourability(price, hidden.reservation_price, self._sign, params.price_range)
         if draw.accept < kernel.accept_prob(gain, hidden.urgency, k, features, params):
             self._deal = price
@@ -261,6 +261,6 @@ class Game:
             scenario.price_max if self._sign > 0 else scenario.price_min,
             scenario.harshness,
             kernel.opening_scale(scenario.counterpart_type.urgency, params),
-            scenario.luck.opening_noise * params.opening_sd,
+            scenario.noise.opening_noise * params.opening_sd,
             self._sign,
         )

@@ -1,4 +1,4 @@
-"""A scenario: one episode before anybody has moved, with its types, geometry, luck and difficulty."""
+"""A scenario: one episode before anybody has moved, with its types, geometry, noise and difficulty."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from terms.config import GameConfig
-from terms.luck import Luck
+from terms.noise import Noise
 from terms.payoffs import zopa
 from terms.types import Channel, Family, Opener, PrivateType, Regime, Role, Stance
 
@@ -81,7 +81,7 @@ class Scenario:
     harshness: float
     price_min: float
     price_max: float
-    luck: Luck
+    noise: Noise
     config: GameConfig
     product: Product | None = None
     difficulty_bin: int | None = None
@@ -115,7 +115,7 @@ class Scenario:
 
     @property
     def agent_seed(self) -> int:
-        """A seed for agents that draw, unrelated to the counterpart's luck and the same in any batch or order."""
+        """A seed for agents that draw, unrelated to the counterpart's noise and the same in any batch or order."""
         return int.from_bytes(hashlib.sha256(f"agent/{self.scenario_id}".encode()).digest()[:8], "big")
 
 

@@ -137,7 +137,7 @@ def assemble(
         harshness=between(config.opening.harshness, draws.harshness),
         price_min=frame.price_min,
         price_max=frame.price_max,
-        luck=draws.luck,
+        noise=draws.noise,
         config=config,
         product=frame.product,
     )

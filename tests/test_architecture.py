@@ -150,7 +150,7 @@ def test_every_package_is_walked():
     assert set(PACKAGES) <= set(sources)
     assert "terms.game" in sources
     names = {name for name, _ in imported_names("terms.game", sources["terms.game"], packages_of(sources))}
-    assert {"terms.kernel", "terms.voice", "terms.luck.CueDraw", "math"} <= names
+    assert {"terms.kernel", "terms.voice", "terms.noise.CueDraw", "math"} <= names
 
 
 def test_import_table():

@@ -1,6 +1,6 @@
 r"""Chains of negotiations with suppliers that keep their type, drawn so that every agent meets the same ones.
 
-A supplier keeps ``t_B = (r_B, kappa, eta)`` and its family; openings, luck, regime and the agent's own reservation are
+A supplier keeps ``t_B = (r_B, kappa, eta)`` and its family; openings, noise, regime and the agent's own reservation are
 drawn anew each period, the last two given the supplier:
 
 .. math::
@@ -34,7 +34,7 @@ from commerce.economics.unit import Perspective
 from terms.config import Beta, Frozen, GameConfig, PriorConfig, Uniform
 from terms.draws import Draws, between, pick, reservations
 from terms.kernel import STANCES
-from terms.luck import CueDraw, Luck, keyed_luck
+from terms.noise import CueDraw, Noise, keyed_noise
 from terms.scenario import Scenario
 from terms.types import Family, Opener, PrivateType, Regime, Role
 
@@ -140,7 +140,7 @@ def draw_supplier(number: int, chain: ChainConfig, stream: Streams) -> Supplier:
     prior = chain.game.prior
     regime = _REGIMES[pick(chain.regime_weights, uniform("regime"))]
     family = chain.families[int(uniform("family") * len(chain.families))]
-    geometry = Draws(uniform("width"), uniform("position"), 0, 0, 0, 0, 0, Luck(0, CueDraw(0, 0), ()))
+    geometry = Draws(uniform("width"), uniform("position"), 0, 0, 0, 0, 0, Noise(0, CueDraw(0, 0), ()))
     span = chain.game.price_max - chain.game.price_min
     buyer, seller = reservations(regime, geometry, prior, chain.game.price_min, span)
     law = prior.counterpart_urgency(regime)
@@ -170,7 +170,7 @@ def draw_period(name: str, period: int, supplier: Supplier, chain: ChainConfig, 
         harshness=between(game.opening.harshness, float(stream("harshness").random())),
         price_min=game.price_min,
         price_max=game.price_max,
-        luck=keyed_luck(stream, game.horizon),
+        noise=keyed_noise(stream, game.horizon),
         config=game,
     )
 

@@ -16,7 +16,7 @@ from terms import kernel
 _NO_UNDERCUT_SHARE = 0.03  # of the price range, above the buyer's bid
 
 
-class Luck(NamedTuple):
+class AnswerDraws(NamedTuple):
     """Uniform draws of one answer."""
 
     accept: float
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 def answer_offer(
-    terms: PairTerms, rules: Rules, standing: int, offers: Sequence[int], round_number: int, luck: Luck
+    terms: PairTerms, rules: Rules, standing: int, offers: Sequence[int], round_number: int, draws: AnswerDraws
 ) -> Answer:
     """Answer the last of ``offers`` (fen), the supplier's own price being ``standing``."""
     bid = offers[-1]
@@ -44,12 +44,12 @@ def answer_offer(
     takes_bid = rules.counter_below_bid == "take_bid"
     if takes_bid and bid >= standing:
         return Answer(accepts=True)
-    if luck.accept < kernel.accept_prob(gain, terms.urgency, round_number, features, params):
+    if draws.accept < kernel.accept_prob(gain, terms.urgency, round_number, features, params):
         return Answer(accepts=True)
-    if luck.walk < kernel.walk_prob(gain, round_number, params):
+    if draws.walk < kernel.walk_prob(gain, round_number, params):
         return Answer(walks=True)
     rate = kernel.concession_rate(terms.urgency, features, params)
-    noise = normal(luck.price) * params.noise_sd
+    noise = normal(draws.price) * params.noise_sd
     counter = round(kernel.counter_offer(float(standing), float(terms.reservation), rate, noise, 1))
     if counter > bid:
         return Answer(price=counter)

@@ -1,7 +1,7 @@
 """Conversations with suppliers: one cycle of talks per (supplier, SKU) at a time, settled through the store's door.
 
 A cycle opens with a quote that the buyer is shown; it ends in an order, a walk-away, a reject, or, where the rules set
-a limit of rounds, in a pause until the next day. The next move opens a new cycle with its own luck and the same floor.
+a limit of rounds, in a pause until the next day. The next move opens a new cycle with its own draws and the same floor.
 An agreement is recorded once its order is paid; if the money is missing, the agreed price stands. Draws are keyed by
 (world seed, supplier, SKU, cycle, round), so nothing else that happens can change them.
 """
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from commerce.money import to_yuan
-from commerce.procurement.answer import Luck, answer_offer
+from commerce.procurement.answer import AnswerDraws, answer_offer
 from commerce.procurement.dialogue import CLOSED, reply_text
 from commerce.procurement.pair import opening_quote, pair_terms
 from commerce.seam import Book, StoreDoor
@@ -125,7 +125,7 @@ def _new_record(store: StoreDoor, supplier: int, sku: int, cycle: int) -> Record
         "reference_fen": int(store.world.skus.reference_fen[sku]),
         "is_honest": store.world.suppliers[supplier].is_honest,
     }
-    record["opening_fen"] = opening_quote(terms, store.rules, _luck(store, record, 1).price)
+    record["opening_fen"] = opening_quote(terms, store.rules, _draws(store, record, 1).price)
     return record | {"extra": {"standing_fen": record["opening_fen"], "round": 1}}
 
 
@@ -136,8 +136,8 @@ def _answer(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -
     talk["round"] += 1
     record["offers"].append(bid)
     terms = pair_terms(store.world, store.rules, record["supplier"], record["sku"])
-    luck = _luck(store, record, talk["round"])
-    answer = answer_offer(terms, store.rules, talk["standing_fen"], record["offers"], talk["round"], luck)
+    draws = _draws(store, record, talk["round"])
+    answer = answer_offer(terms, store.rules, talk["standing_fen"], record["offers"], talk["round"], draws)
     if answer.accepts:
         return _order(store, book, record, action.quantity, bid)
     if answer.walks or answer.price is None:
@@ -189,11 +189,11 @@ def _take_fee(store: StoreDoor, book: Book, supplier: int) -> dict[str, Any]:
     return {"decision": "Accept", "fee_paid": to_yuan(fee)}
 
 
-def _luck(store: StoreDoor, record: Mapping[str, Any], round_number: int) -> Luck:
+def _draws(store: StoreDoor, record: Mapping[str, Any], round_number: int) -> AnswerDraws:
     world = store.world
     who, sku = world.suppliers[record["supplier"]].supplier_id, world.skus.sku_id[record["sku"]]
     entity = (who, sku, record["cycle"], round_number)
-    return Luck(*(keyed_uniform(world.seed, "negotiation", *entity, index=index) for index in range(3)))
+    return AnswerDraws(*(keyed_uniform(world.seed, "negotiation", *entity, index=index) for index in range(3)))
 
 
 def _close(record: Record, store: StoreDoor, outcome: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class LoadedWorld(NamedTuple):
 
 
 def load_world(folder: str | Path, seed: int = DEFAULT_SEED) -> LoadedWorld:
-    """Read the world in ``folder``; ``seed`` keys the luck of its years.
+    """Read the world in ``folder``; ``seed`` keys the draws of its years.
 
     Raises
     ------

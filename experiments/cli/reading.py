@@ -248,7 +248,7 @@ def note_gaps(runs: Sequence[Run]) -> None:
 
 def _print_comparison(comparison: Comparison, label: str) -> None:
     print_table(
-        _table(f"{comparison.metric} on {label}, paired on the same luck", difference_rows(comparison.differences))
+        _table(f"{comparison.metric} on {label}, paired on the same draws", difference_rows(comparison.differences))
     )
     for rank, group in enumerate(comparison.groups, 1):
         tie = "  (cannot be told apart)" if len(group) > 1 else ""

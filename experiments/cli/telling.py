@@ -104,7 +104,7 @@ def _verdict(told: Explanation, record: EpisodeRecord) -> list[str]:
     where = "" if told.costliest_round is None else f"; the costliest move was in round {told.costliest_round}"
     return [
         f"ended by {record.termination.value.replace('_', ' ')}, utility {number(told.utility)}; "
-        f"knowing the type it was worth {number(told.clairvoyant_value)} at the start, luck {number(told.luck)}",
+        f"knowing the type it was worth {number(told.clairvoyant_value)} at the start, noise {number(told.noise)}",
         f"expected cost of the moves: {costs}. Loss came from: {told.source}{where}",
     ]
 
@@ -115,7 +115,7 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
     out_dir: Annotated[Path | None, typer.Option("--out", help="Also fit anew, into this folder, and compare.")] = None,
     n_per_cell: Annotated[int, typer.Option(min=1, help="Fresh episodes a cell to check the values on.")] = 25,
     seed: Annotated[int, typer.Option(min=0, help="Seed of these episodes.")] = 0,
-    hide_cues: Annotated[bool, typer.Option("--hide-cues", help="Also play the same luck without any cue.")] = False,
+    hide_cues: Annotated[bool, typer.Option("--hide-cues", help="Also play the same draws without any cue.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check the shipped fitted values by playing fresh episodes; with --out, fit them anew and check the new ones."""

@@ -1,4 +1,4 @@
-"""Comparing agents by whole sessions: the same chains, the same luck, and the session as the independent block."""
+"""Comparing agents by whole sessions: the same chains, the same draws, and the session as the independent block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing agents on the worlds they share: the luck of a world does not depend on who trades in it."""
+"""Comparing agents on the worlds they share: the draws of a world do not depend on who trades in it."""
 
 from __future__ import annotations
 

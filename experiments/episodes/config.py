@@ -138,7 +138,7 @@ def _without_config(scenario: Scenario) -> dict[str, Any]:
         "counterpart": asdict(scenario.counterpart_type),
         "harshness": scenario.harshness,
         "bounds": [scenario.price_min, scenario.price_max],
-        "luck": scenario.luck,
+        "luck": scenario.noise,
     }
 
 

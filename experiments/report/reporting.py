@@ -174,7 +174,7 @@ def _model_notices(agent: str, model: ModelFacts) -> list[str]:
 
 
 def suite_comparison(label: str, runs: Sequence[Run]) -> SuiteComparison:
-    """Compare the runs of one suite on SE+, paired on the same luck."""
+    """Compare the runs of one suite on SE+, paired on the same draws."""
     comparison = compare({run.header.agent: run.records for run in runs}, rng=np.random.default_rng(BOOTSTRAP_SEED))
     return SuiteComparison(
         suite=label,

@@ -60,9 +60,8 @@ class SessionsSpec(Frozen):
 
 
 def _drawn(scenario: Scenario) -> dict[str, Any]:
-    drawn = {
-        name: getattr(scenario, name) for name in ("scenario_id", "regime", "family", "opener", "harshness", "luck")
-    }
+    names = ("scenario_id", "regime", "family", "opener", "harshness")
+    drawn = {**{name: getattr(scenario, name) for name in names}, "luck": scenario.noise}
     return {**drawn, "agent": asdict(scenario.agent_type), "counterpart": asdict(scenario.counterpart_type)}
 
 

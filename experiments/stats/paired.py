@@ -1,4 +1,4 @@
-r"""Comparing agents on the same scenarios and the same luck.
+r"""Comparing agents on the same scenarios and the same draws.
 
 For scenario ``i`` let ``d_i`` be the difference of two agents' mean outcomes. The reported difference is the mean of
 ``d_i``; its 95 % interval is a percentile bootstrap that resamples whole scenarios, or with fewer than 50 of them,

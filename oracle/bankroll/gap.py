@@ -1,7 +1,7 @@
 r"""Where an agent loses in a session: the gap of its final balance to the ruin-aware reference, on the same chain.
 
-Every arm plays whole sessions of the same suppliers, regimes, reservations and luck, each with its own cash and its own
-ruin:
+Every arm plays whole sessions of the same suppliers, regimes, reservations and noise, each with its own cash and
+its own ruin:
 
 .. math::
     C(aware) - C(played) = \underbrace{C(base) - C(played)}_{execution}

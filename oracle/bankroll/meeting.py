@@ -3,7 +3,7 @@ r"""One meeting by the honest optimum, and every way of stopping it early.
 The planner of :mod:`oracle.planner` values continuing at ``Q_k`` (percent of R, no cost of time). A *caution* ``(d,
 e)`` stops its path: it takes a standing price as soon as the gain and ``d`` reach ``Q_k``, and leaves as soon as
 ``Q_k < e``. Offers do not depend on caution, so one recorded path tells what every caution would have earned on the
-same luck. The planner maximises money: a deal at the own reservation still leaves the margin floor, which counts as a
+same draws. The planner maximises money: a deal at the own reservation still leaves the margin floor, which counts as a
 part of the gain. It never trades past the reservation, as the game forbids it.
 """
 

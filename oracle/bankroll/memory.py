@@ -1,6 +1,6 @@
 r"""What is known about a supplier, carried from one meeting to the next.
 
-A supplier keeps its type ``t = (r_B, kappa, eta)``; the agent's own reservation, the regime and the luck are new in
+A supplier keeps its type ``t = (r_B, kappa, eta)``; the agent's own reservation, the regime and the noise are new in
 every meeting. After ``J`` meetings with own reservations ``a_j`` and what was seen in them,
 
 .. math:: p(t \mid \ldots) \propto p_0(t) \prod_j f(a_j \mid t)\, L_j(t),

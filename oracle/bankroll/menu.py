@@ -3,7 +3,7 @@ r"""The menu of plans in a session, with the joint law of (profit, rounds) of ea
 Belief classes count the meetings remembered with a supplier, from stranger to five times or more. Suppliers are drawn
 afresh, apart from those of any session. The planner meets each five times and carries its belief along; then it plays
 the same new meetings with the memory of none and of each number of these. Each recorded path yields the outcome
-of every caution (:mod:`oracle.bankroll.meeting`), so all classes and plans are compared on the same luck. Beside these
+of every caution (:mod:`oracle.bankroll.meeting`), so all classes and plans are compared on the same draws. Beside these
 stand leaving at once and the fixed concessions, which remember nothing.
 
 What is exact and what is not: given these laws the dynamic program is exact. The laws are sample means, the plans are

@@ -2,7 +2,7 @@
 
 All numbers are estimates of the dynamic program on sampled laws. Intervals are from the delete-a-group jackknife over
 the sampled suppliers: the whole analysis is done again without each group, so what is a difference has the interval of
-a difference. They cover the luck of the sample and nothing else.
+a difference. They cover the sampling and nothing else.
 
 A value is a lower bound in expectation, being that of a policy that can be played. ``price_of_caution`` and
 ``value_of_memory`` are differences of such values and bound nothing: both policies fall short of their optimum, by

@@ -36,7 +36,7 @@ class Tree(NamedTuple):
     true chance that the talk goes on (0 where the dual stops, ``q`` then being ``told``), ``told`` the bound with the
     type told after the offer. ``value`` is the penalty's value of the history, ``total`` what it has gained in
     hindsight, ``alive`` its true chance, ``lost`` the plain sum of its errors, ``last`` the lowest tick not yet given
-    up, and (``kind``, ``price``) how the revealed luck will answer.
+    up, and (``kind``, ``price``) how the revealed noise will answer.
     """
 
     weights: Floats  # (K + 2, groups, nodes, rows)

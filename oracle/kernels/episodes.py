@@ -31,13 +31,13 @@ Ints = NDArray[np.int64]
 
 
 class Hidden(NamedTuple):
-    """Arrays (n,) of what the agent does not see, canonical, and the luck of the answers."""
+    """Arrays (n,) of what the agent does not see, canonical, and the draws of the answers."""
 
     group: Ints
     reservation: Floats
     urgency: Floats
     opening: Floats  # the counterpart's first price
-    luck: Floats  # (n, K, 3): accept uniform, walk uniform, price normal
+    draws: Floats  # (n, K, 3): accept uniform, walk uniform, price normal
     cues: Floats  # (n, K + 1, 2): sentiment and posture uniforms, the opening's first
 
 
@@ -89,14 +89,14 @@ def play_ticks(span: tuple[int, int], priors: Priors, hidden: Hidden, agent_open
             past = history_features(offers[: k - 1], 1, constants)  # type: ignore[arg-type]
             offers[k - 1] = price
             gain = favourability(price, r, 1, TOP)
-            if hidden.luck[e, k - 1, 0] < accept_prob(gain, kappa, k, past, constants):
+            if hidden.draws[e, k - 1, 0] < accept_prob(gain, kappa, k, past, constants):
                 utility[e] = state.own - price
                 break
-            if hidden.luck[e, k - 1, 1] < walk_prob(gain, k, constants) or k == horizon:
+            if hidden.draws[e, k - 1, 1] < walk_prob(gain, k, constants) or k == horizon:
                 break
             answer = hidden.opening[e]
             if state.opened:
-                noise = hidden.luck[e, k - 1, 2] * constants.noise_sd
+                noise = hidden.draws[e, k - 1, 2] * constants.noise_sd
                 answer = counter_offer(state.standing, r, concession_rate(kappa, past, constants), noise, 1)
             quotes[k] = answer
             cue = _cue(k, group, conceded(answer, state.standing, state.opened, r), hidden.cues[e, k], planner)

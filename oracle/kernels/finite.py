@@ -51,7 +51,7 @@ class Finite(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """The revealed type (indices) and luck; ``noise``, ``sentiment``, ``posture`` are by round, entry 0 the opening's.
+    """The revealed type (indices) and draws; ``noise``, ``sentiment``, ``posture`` by round, entry 0 the opening's.
 
     ``opening`` is the price the counterpart opens with before it is cut, whoever moves first.
     """
@@ -264,7 +264,7 @@ def true_survival(game: Finite, truth: Truth, offer: float, k: int, factors: Flo
 
 @inline
 def realised(game: Finite, truth: Truth, k: int, standing: float, rate: Floats) -> tuple[int, float]:
-    """Return how the revealed luck answers round ``k`` (0: the opening), and the price."""
+    """Return how the revealed noise answers round ``k`` (0: the opening), and the price."""
     r = game.reservations[truth.row]
     if math.isnan(standing):
         candidate, top = truth.opening, TOP

@@ -33,7 +33,7 @@ AGENT_ACCEPT, COUNTERPART_ACCEPT, COUNTERPART_WALK, ROUND_LIMIT = range(4)
 
 
 class Episodes(NamedTuple):
-    """Arrays of shape (n,) unless said otherwise: who plays, what is hidden, and the luck."""
+    """Arrays of shape (n,) unless said otherwise: who plays, what is hidden, and the draws."""
 
     group: Ints  # row of ``params``
     sign: Ints  # +1 where the agent buys
@@ -45,7 +45,7 @@ class Episodes(NamedTuple):
     price_max: Floats
     harshness: Floats
     opening_noise: Floats
-    luck: Floats  # (n, K, 3): accept uniform, walk uniform, price normal
+    draws: Floats  # (n, K, 3): accept uniform, walk uniform, price normal
 
 
 class Outcomes(NamedTuple):
@@ -147,16 +147,16 @@ def simulate_episodes(
             if k == constants.horizon and not is_final_answered:
                 break
             gain = favourability(offer, reservation, sign, constants.price_range)
-            if game.luck[i, k - 1, 0] < accept_prob(gain, game.urgency[i], k, features, constants):
+            if game.draws[i, k - 1, 0] < accept_prob(gain, game.urgency[i], k, features, constants):
                 out.price[i], out.termination[i], out.rounds[i] = offer, COUNTERPART_ACCEPT, k
                 break
-            if game.luck[i, k - 1, 1] < walk_prob(gain, k, constants):
+            if game.draws[i, k - 1, 1] < walk_prob(gain, k, constants):
                 out.termination[i], out.rounds[i] = COUNTERPART_WALK, k
                 break
             if is_open:
                 standing = _first_price(game, i, constants)
             else:
                 rate = concession_rate(game.urgency[i], features, constants)
-                noise = game.luck[i, k - 1, 2] * constants.noise_sd
+                noise = game.draws[i, k - 1, 2] * constants.noise_sd
                 standing = counter_offer(standing, reservation, rate, noise, sign)
         out.utility[i] = 0.0 if np.isnan(out.price[i]) else utility(out.price[i], own, sign)

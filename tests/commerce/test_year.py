@@ -129,7 +129,7 @@ def test_a_year_can_be_stopped():
     assert year.final_fen == 10_000_000
 
 
-def test_reading_changes_no_luck():
+def test_reading_changes_no_draw():
     """One merchant only waits, the other reads everything all day: the same demand, lead times and returns."""
     quiet, curious = trading_year(), trading_year()
     for _ in range(12):
@@ -152,7 +152,7 @@ def trading_year() -> Year:
 
 
 def test_different_merchants_meet_the_same_noise():
-    """Demand draws depend on SKU and day alone: a merchant that also sells something else keeps its luck."""
+    """Demand draws depend on SKU and day alone: a merchant that also sells something else keeps its draws."""
     rows = [("Pet Supplies", 100.0, "Small", 0.01), ("Skincare & Beauty", 100.0, "Small", 0.1)]
     years = []
     for both in (False, True):

@@ -52,7 +52,7 @@ def tiny_game(rng, *, horizon=3, family=None, rows=3, nodes=2, ticks=4, slack=NE
 
 
 def tiny_truth(game, atom, rng, *, opening=None, noise=None):
-    """The type ``atom`` with random luck."""
+    """The type ``atom`` with random noise."""
     group, node, row = (int(index) for index in atom)
     rounds = game.model.rules.horizon + 1
     start = game.reservations[row] + rng.uniform(5, 40) if opening is None else opening
@@ -124,7 +124,7 @@ def weighed_by_answer(game, weights, standing, past, price, *, is_held):
 
 
 class Twin:
-    """The hindsight problem of one game, type and luck."""
+    """The hindsight problem of one game, type and noise."""
 
     def __init__(self, game, truth):
         self.game, self.truth, self.work = game, truth, make_scratch(game)

@@ -78,8 +78,8 @@ def _as_drawn(scenarios):
     """The very episodes of ``scenarios`` (of one role) as canonical arrays; cues do not matter."""
     seats = [seat_of(Game(each).observe()) for each in scenarios]
     hidden = [each.counterpart_type for each in scenarios]
-    luck = np.array([[draw[:3] for draw in each.luck.responses] for each in scenarios])
-    luck[:, :, 2] *= np.array([each.sign for each in scenarios])[:, None]
+    draws = np.array([[draw[:3] for draw in each.noise.responses] for each in scenarios])
+    draws[:, :, 2] *= np.array([each.sign for each in scenarios])[:, None]
     opened = [replace(each, opener=Opener.COUNTERPART) for each in scenarios]
     opening = [seat.to_canonical(Game(each).observe().standing_price) for seat, each in zip(seats, opened, strict=True)]
     return Drawn(
@@ -88,7 +88,7 @@ def _as_drawn(scenarios):
         np.array([seat.to_canonical(each.reservation_price) for seat, each in zip(seats, hidden, strict=True)]),
         np.array([each.urgency for each in hidden]),
         np.array([STANCES.index(each.stance) for each in hidden]),
-        np.array(opening), luck, np.zeros((len(scenarios), 11, 2)),
+        np.array(opening), draws, np.zeros((len(scenarios), 11, 2)),
     )  # fmt: skip
 
 

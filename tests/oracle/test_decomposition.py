@@ -183,7 +183,7 @@ def test_bad_requests_are_refused(reports):
     with pytest.raises(ValueError, match="allowed are family, overall, regime"):
         report.table("role")
     with pytest.raises(ValueError, match="parts are played, reference"):
-        report.row("luck")
+        report.row("noise")
     with pytest.raises(ValueError, match="suite is empty"):
         decompose(Patient(), suite=[])
     with pytest.raises(ValueError, match=r"played has shape \(2,\); there are 1 scenarios"):

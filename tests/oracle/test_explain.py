@@ -27,10 +27,10 @@ def play_and_explain(scenario, agent, reference=COARSE):
 
 
 @pytest.mark.parametrize("scenario", SUITE[1::3], ids=lambda scenario: scenario.scenario_id)
-def test_hindsight_costs_and_luck_account_for_every_unit(scenario):
+def test_hindsight_costs_and_noise_account_for_every_unit(scenario):
     record, found = play_and_explain(scenario, Patient())
     total = sum(move.hindsight_cost for move in found.moves)
-    assert found.clairvoyant_value - total + found.luck == pytest.approx(record.utility, abs=1e-9)
+    assert found.clairvoyant_value - total + found.noise == pytest.approx(record.utility, abs=1e-9)
     assert min(move.hindsight_cost for move in found.moves) >= -1e-9
     assert [move.round for move in found.moves] == [turn.round for turn in record.turns]
 

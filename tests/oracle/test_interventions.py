@@ -1,4 +1,4 @@
-"""Three conditions on one episode and one luck, for any kind of agent."""
+"""Three conditions on one episode and the same draws, for any kind of agent."""
 
 from dataclasses import replace
 

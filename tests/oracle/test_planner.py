@@ -22,7 +22,7 @@ from terms.kernel import (
     history_features,
     kernel_params,
 )
-from terms.luck import ResponseDraw
+from terms.noise import ResponseDraw
 from terms.suites import fresh_suite
 from terms.types import Family, Offer, Role, Termination
 
@@ -34,15 +34,15 @@ def taciturn():
 
 def _mirrored(scenario):
     """The same episode with roles exchanged: prices p become 100 - p, and the price noise changes sign."""
-    luck = scenario.luck
-    flipped = tuple(ResponseDraw(draw.accept, draw.walk, -draw.price, draw.cue) for draw in luck.responses)
+    noise = scenario.noise
+    flipped = tuple(ResponseDraw(draw.accept, draw.walk, -draw.price, draw.cue) for draw in noise.responses)
     own, other = scenario.agent_type, scenario.counterpart_type
     return replace(
         scenario,
         agent_role=Role.SELLER if scenario.agent_role is Role.BUYER else Role.BUYER,
         agent_type=replace(own, reservation_price=100 - own.reservation_price),
         counterpart_type=replace(other, reservation_price=100 - other.reservation_price),
-        luck=luck._replace(opening_noise=-luck.opening_noise, responses=flipped),
+        noise=noise._replace(opening_noise=-noise.opening_noise, responses=flipped),
     )
 
 
@@ -71,7 +71,7 @@ def test_known_no_deal_is_left_at_once():
 
 
 def test_last_answered_round_equals_brute_force_simulation(taciturn):
-    """Q_9 of an offer against 40,000 draws of type and luck from the belief; round 10 accepts what is rational."""
+    """Q_9 of an offer against 40,000 draws of type and noise from the belief; round 10 accepts what is rational."""
     planner, config = taciturn.planner(), GameConfig()
     tracker = BeliefTracker.start(taciturn.values.knowledge, planner.model, Seat(Role.BUYER, 60.0), PLANNING_GRID)
     tracker.round = 1

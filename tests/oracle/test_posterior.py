@@ -25,7 +25,7 @@ from terms.kernel import (
     opening_price,
     opening_scale,
 )
-from terms.luck import CueDraw
+from terms.noise import CueDraw
 from terms.suites import fresh_suite
 from terms.types import Channel, Cue, Decision, Family, Offer, Posture, Role, Sentiment
 

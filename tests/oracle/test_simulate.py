@@ -1,4 +1,4 @@
-"""The compiled simulator against the readable game: same luck, same episode, to the last bit."""
+"""The compiled simulator against the readable game: same draws, same episode, to the last bit."""
 
 import numpy as np
 import pytest

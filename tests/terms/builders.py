@@ -1,4 +1,4 @@
-"""Tiny scenarios, scripted luck and the mirror: what the tests of the game are built from."""
+"""Tiny scenarios, scripted noise and the mirror: what the tests of the game are built from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from terms import GameConfig, Scenario
-from terms.luck import CueDraw, Luck, ResponseDraw, keyed_luck
+from terms.noise import CueDraw, Noise, ResponseDraw, keyed_noise
 from terms.types import Family, Observation, Offer, Opener, PrivateType, Regime, Reject, Role, Stance
 
 NEVER = 1.0
@@ -21,7 +21,7 @@ SYMMETRIC = GameConfig(price_min=-50.0, price_max=50.0)
 """Bounds around zero: the mirror of a price is its negation, exact in floating point."""
 
 
-def scripted_luck(horizon: int = 10, **draws: float) -> Luck:
+def scripted_noise(horizon: int = 10, **draws: float) -> Noise:
     """Return the same draws in every round; by default nobody accepts or walks and no price is moved by noise."""
     cue = CueDraw(
         draws.get("posture", 0.5),
@@ -30,12 +30,12 @@ def scripted_luck(horizon: int = 10, **draws: float) -> Luck:
         draws.get("noisy_posture", 0.5),
     )
     response = ResponseDraw(draws.get("accept", NEVER), draws.get("walk", NEVER), draws.get("price", 0.0), cue)
-    return Luck(draws.get("opening_noise", 0.0), cue, (response,) * horizon)
+    return Noise(draws.get("opening_noise", 0.0), cue, (response,) * horizon)
 
 
-def seeded_luck(seed: int, horizon: int = 10) -> Luck:
-    """Return luck drawn from ``seed``, a stream for every purpose."""
-    return keyed_luck(lambda name: np.random.default_rng([seed, zlib.crc32(name.encode())]), horizon)
+def seeded_noise(seed: int, horizon: int = 10) -> Noise:
+    """Return noise drawn from ``seed``, a stream for every purpose."""
+    return keyed_noise(lambda name: np.random.default_rng([seed, zlib.crc32(name.encode())]), horizon)
 
 
 def make_scenario(
@@ -49,7 +49,7 @@ def make_scenario(
     stance: Stance = Stance.NEUTRAL,
     urgencies: tuple[float, float] = (0.5, 0.5),
     harshness: float = 0.5,
-    luck: Luck | None = None,
+    noise: Noise | None = None,
     config: GameConfig | None = None,
     **others: Any,
 ) -> Scenario:
@@ -67,7 +67,7 @@ def make_scenario(
         harshness=harshness,
         price_min=config.price_min,
         price_max=config.price_max,
-        luck=luck or scripted_luck(config.horizon),
+        noise=noise or scripted_noise(config.horizon),
         config=config,
         **others,
     )
@@ -79,15 +79,15 @@ def mirrored(scenario: Scenario) -> Scenario:
     def reflect(side: PrivateType) -> PrivateType:
         return replace(side, reservation_price=mirror_price(scenario, side.reservation_price))
 
-    luck = scenario.luck
+    noise = scenario.noise
     return replace(
         scenario,
         agent_role=Role.SELLER if scenario.agent_role is Role.BUYER else Role.BUYER,
         agent_type=reflect(scenario.agent_type),
         counterpart_type=reflect(scenario.counterpart_type),
-        luck=luck._replace(
-            opening_noise=-luck.opening_noise,
-            responses=tuple(draw._replace(price=-draw.price) for draw in luck.responses),
+        noise=noise._replace(
+            opening_noise=-noise.opening_noise,
+            responses=tuple(draw._replace(price=-draw.price) for draw in noise.responses),
         ),
     )
 

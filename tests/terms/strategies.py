@@ -8,25 +8,25 @@ from hypothesis import strategies as st
 
 from terms import Accept, GameConfig, Offer, Reject
 from terms.types import Family, Opener, Role, Stance
-from tests.terms.builders import make_scenario, seeded_luck
+from tests.terms.builders import make_scenario, seeded_noise
 
 shares = st.floats(0, 1)
 
 
 @st.composite
 def scenarios(draw, config=None):
-    """Any episode on the bounds of ``config``, feasible or not, with any family, stance, luck, role and opener."""
+    """Any episode on the bounds of ``config``, feasible or not, with any family, stance, noise, role and opener."""
     base = config or GameConfig()
     settings = base.model_copy(
         update={"horizon": draw(st.integers(1, 12)), "final_offer_answered": draw(st.booleans())}
     )
     width = settings.price_max - settings.price_min
-    luck = seeded_luck(draw(st.integers(0, 10_000)), settings.horizon)
-    if draw(st.booleans()):  # hostile luck: many standard deviations, and draws at the ends of the unit interval
+    noise = seeded_noise(draw(st.integers(0, 10_000)), settings.horizon)
+    if draw(st.booleans()):  # hostile noise: many standard deviations, and draws at the ends of the unit interval
         factor = draw(st.floats(0, 40))
-        luck = luck._replace(
-            opening_noise=luck.opening_noise * factor,
-            responses=tuple(answer._replace(price=answer.price * factor) for answer in luck.responses),
+        noise = noise._replace(
+            opening_noise=noise.opening_noise * factor,
+            responses=tuple(answer._replace(price=answer.price * factor) for answer in noise.responses),
         )
     return make_scenario(
         own=settings.price_min + width * draw(shares),
@@ -37,7 +37,7 @@ def scenarios(draw, config=None):
         stance=draw(st.sampled_from(Stance)),
         urgencies=(draw(shares), draw(shares)),
         harshness=draw(shares),
-        luck=luck,
+        noise=noise,
         config=settings,
     )
 

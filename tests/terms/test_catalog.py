@@ -182,7 +182,7 @@ def test_categories_first_then_items(items):
 def test_the_same_draws_as_a_fresh_suite_on_another_frame(items):
     fresh = terms.fresh_suite(9, n_per_cell=1)
     for one, other in zip(fresh, catalog_suite(items, seed=9, n_per_cell=1), strict=True):
-        assert one.luck == other.luck
+        assert one.noise == other.noise
         assert one.counterpart_type.urgency == other.counterpart_type.urgency
         spread = other.product.high_price - other.product.low_price
         assert one.zopa / 100 == pytest.approx(other.zopa / spread, abs=1e-12)
@@ -192,7 +192,7 @@ def test_a_catalogue_episode_alone_equals_the_one_in_the_suite(items):
     full = {scenario.scenario_id: scenario for scenario in catalog_suite(items, n_per_cell=2, seed=1)}
     for scenario in catalog_suite(items, regimes=["overlap"], families=["candid"], n_per_cell=1, seed=1):
         twin = full[scenario.scenario_id]
-        assert (scenario.product, scenario.luck, scenario.agent_type) == (twin.product, twin.luck, twin.agent_type)
+        assert (scenario.product, scenario.noise, scenario.agent_type) == (twin.product, twin.noise, twin.agent_type)
 
 
 def test_the_agent_sees_the_product_and_no_rule_is_broken(items):

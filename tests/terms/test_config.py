@@ -79,13 +79,13 @@ AGENTS = (Reader(), build_scripted("conceder"), build_scripted("never-accept"), 
 
 
 def undecided(scenario):
-    """Return the episode with luck under which nobody accepts or walks before the last round, and then at once."""
-    *early, last = scenario.luck.responses
+    """Return the episode with noise under which nobody accepts or walks before the last round, and then at once."""
+    *early, last = scenario.noise.responses
     responses = [
         *(draw._replace(accept=NEVER, walk=NEVER) for draw in early),
         last._replace(accept=ALWAYS, walk=ALWAYS),
     ]
-    return replace(scenario, luck=scenario.luck._replace(responses=tuple(responses)))
+    return replace(scenario, noise=scenario.noise._replace(responses=tuple(responses)))
 
 
 @cache

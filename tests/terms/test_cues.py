@@ -11,9 +11,9 @@ from scipy.special import ndtri
 from terms import Game
 from terms.config import CueConfig
 from terms.cues import concession_share, draw_cue, posture_probs, sentiment_probs
-from terms.luck import CueDraw
+from terms.noise import CueDraw
 from terms.types import Channel, Cue, Decision, Family, Posture, Sentiment, Stance
-from tests.terms.builders import make_scenario, seeded_luck
+from tests.terms.builders import make_scenario, seeded_noise
 
 CONFIG = CueConfig()
 GRID = 2_000
@@ -157,7 +157,7 @@ def test_frequencies_of_played_openings(family, stance):
     """The opening has share 0 and clock 0; 1,500 openings lie within four standard errors of the law."""
     shown = []
     for seed in range(1_500):
-        scenario = make_scenario(family=family, stance=stance, luck=seeded_luck(seed, 1))
+        scenario = make_scenario(family=family, stance=stance, noise=seeded_noise(seed, 1))
         shown.append(Game(scenario).observe().cue)
     index, channel = list(Stance).index(stance), scenario.config.families[family].channel
     laws = (posture_probs(0.0, 0.0, index, channel, CONFIG), sentiment_probs(index, channel, CONFIG))

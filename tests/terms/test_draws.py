@@ -16,7 +16,7 @@ from terms.cells import Cell
 from terms.config import PriorConfig, Uniform
 from terms.draws import Draws, between, pick, reservations
 from terms.kernel import STANCES
-from terms.luck import CueDraw, Luck, keyed_luck, released_luck
+from terms.noise import CueDraw, Noise, keyed_noise, released_noise
 from terms.suites import difficulty_edges, fresh_suite
 from terms.types import Family, Opener, Regime, Role, Stance
 
@@ -87,7 +87,7 @@ def test_laws_on_twelve_thousand_episodes():
     assert p_value(middles, uniform(20, 80)) > P_VALUE
     assert p_value([s.harshness for s in overlap], uniform(0.2, 0.8)) > P_VALUE
     assert p_value([s.counterpart_type.urgency for s in overlap], beta(2, 2)) > P_VALUE
-    assert p_value([draw.price for s in overlap for draw in s.luck.responses[:3]], "norm") > P_VALUE
+    assert p_value([draw.price for s in overlap for draw in s.noise.responses[:3]], "norm") > P_VALUE
     assert abs(np.corrcoef(widths, middles)[0, 1]) < 3 / np.sqrt(len(widths))
 
 
@@ -106,32 +106,32 @@ def test_stance_laws(family):
             assert abs(frequency - expected) < 4 * np.sqrt(expected * (1 - expected) / len(chosen))
 
 
-def test_luck_laws():
-    lucks = [scenario.luck for scenario in suite("overlap")[:200]]
-    draws = [draw for luck in lucks for draw in luck.responses]
+def test_noise_laws():
+    noises = [scenario.noise for scenario in suite("overlap")[:200]]
+    draws = [draw for noise in noises for draw in noise.responses]
     for sample in (
         [draw.accept for draw in draws],
         [draw.walk for draw in draws],
         [draw.cue.posture for draw in draws],
         [draw.cue.noisy_posture for draw in draws],
-        [luck.opening_cue.posture for luck in lucks],
+        [noise.opening_cue.posture for noise in noises],
     ):
         assert p_value(sample, uniform(0, 1)) > P_VALUE
     for sample in (
         [draw.price for draw in draws],
         [draw.cue.sentiment for draw in draws],
         [draw.cue.noisy_sentiment for draw in draws],
-        [luck.opening_noise for luck in lucks],
+        [noise.opening_noise for noise in noises],
     ):
         assert p_value(sample, "norm") > P_VALUE
 
 
 def quantities(scenario):
     """Return one number for each quantity of an episode that has a stream of its own."""
-    first = scenario.luck.responses[0]
+    first = scenario.noise.responses[0]
     return (
         scenario.zopa, middle(scenario), scenario.agent_type.urgency, scenario.counterpart_type.urgency,
-        scenario.harshness, scenario.luck.opening_noise, first.accept, first.walk, first.price, first.cue.posture,
+        scenario.harshness, scenario.noise.opening_noise, first.accept, first.walk, first.price, first.cue.posture,
         first.cue.sentiment, STANCES.index(scenario.agent_type.stance), STANCES.index(scenario.counterpart_type.stance),
     )  # fmt: skip
 
@@ -155,8 +155,8 @@ def test_adjacent_seeds_episodes_and_cells_are_uncorrelated():
 
 
 def draws(**values):
-    luck = Luck(0.0, CueDraw(0.5, 0.0), ())
-    return Draws(**({name: 0.5 for name in Draws._fields} | {"luck": luck} | values))
+    noise = Noise(0.0, CueDraw(0.5, 0.0), ())
+    return Draws(**({name: 0.5 for name in Draws._fields} | {"noise": noise} | values))
 
 
 @pytest.mark.parametrize(
@@ -199,31 +199,31 @@ def test_released_order_of_draws(counterpart_opens, is_noisy):
         accept, walk = rng.random(), rng.random()
         price = 0.0 if index == 0 and not counterpart_opens else rng.standard_normal()
         expected.append((accept, walk, price, cue()))
-    found = released_luck(1.5, 3, counterpart_opens=counterpart_opens, is_noisy=is_noisy, rng=np.random.default_rng(9))
+    found = released_noise(1.5, 3, counterpart_opens=counterpart_opens, is_noisy=is_noisy, rng=np.random.default_rng(9))
     assert found.opening_noise == 1.5
     assert found.opening_cue == opening
     assert found.responses == tuple(expected)
 
 
-def test_keyed_luck_takes_each_purpose_from_its_own_stream():
+def test_keyed_noise_takes_each_purpose_from_its_own_stream():
     asked = []
 
     def stream(name):
         asked.append(name)
         return np.random.default_rng(len(asked))
 
-    luck = keyed_luck(stream, 4)
+    noise = keyed_noise(stream, 4)
     assert asked == [
         "posture", "sentiment", "noisy_sentiment", "noisy_posture", "accept", "walk", "price", "opening_noise",
     ]  # fmt: skip
-    assert len(luck.responses) == 4
+    assert len(noise.responses) == 4
     draws = [np.random.default_rng(number) for number in range(1, 9)]
     posture, noisy_posture = draws[0].random(5), draws[3].random(5)
     sentiment, noisy_sentiment = draws[1].standard_normal(5), draws[2].standard_normal(5)
     accept, walk, price = draws[4].random(4), draws[5].random(4), draws[6].standard_normal(4)
-    assert luck.opening_noise == draws[7].standard_normal()
-    assert luck.opening_cue == CueDraw(posture[0], sentiment[0], noisy_sentiment[0], noisy_posture[0])
-    assert luck.responses[3] == (
+    assert noise.opening_noise == draws[7].standard_normal()
+    assert noise.opening_cue == CueDraw(posture[0], sentiment[0], noisy_sentiment[0], noisy_posture[0])
+    assert noise.responses[3] == (
         accept[3], walk[3], price[3], CueDraw(posture[4], sentiment[4], noisy_sentiment[4], noisy_posture[4])
     )  # fmt: skip
 

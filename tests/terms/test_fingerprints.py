@@ -21,7 +21,7 @@ from terms.fingerprints import (
     fingerprint,
 )
 from terms.types import ReplyFault, Role, Unusable
-from tests.terms.builders import make_scenario, scripted_luck
+from tests.terms.builders import make_scenario, scripted_noise
 
 SUITE = terms.fresh_suite(seed=11, n_per_cell=3)
 TYPICAL = {"exit_rate": 0.0, "closer_rate": 0.5, "surplus": 0.8, "demand": 2.0, "pace": 1.0}
@@ -94,7 +94,7 @@ def test_a_style_is_undefined_where_what_it_rests_on_is():
 def test_anchor_demand_and_pace_by_hand():
     # Buyer, limit 80 against 40: zopa 40, R 100, K 10. Offers 30 and 50: distances 50 and 30.
     # anchor 50/100; demand 50/40; pace 9 x (50 - 30)/50 in one round = 3.6.
-    found = fingerprint([terms.replay(make_scenario(luck=scripted_luck()), moves(30.0, 50.0))])
+    found = fingerprint([terms.replay(make_scenario(noise=scripted_noise()), moves(30.0, 50.0))])
     assert found.opening_anchor.estimate == pytest.approx(0.5, abs=1e-12)
     assert found.opening_demand.estimate == pytest.approx(1.25, abs=1e-12)
     assert found.concession_pace.estimate == pytest.approx(3.6, abs=1e-12)
@@ -106,13 +106,13 @@ def test_anchor_demand_and_pace_by_hand():
 
 def test_pace_spans_the_rounds_between_first_and_last_offer():
     # Distances 50, 45, 40, 30 in rounds 1 to 4: 9 x (50 - 30)/(50 x 3) = 1.2.
-    found = fingerprint([terms.replay(make_scenario(luck=scripted_luck()), moves(30.0, 35.0, 40.0, 50.0))])
+    found = fingerprint([terms.replay(make_scenario(noise=scripted_noise()), moves(30.0, 35.0, 40.0, 50.0))])
     assert found.concession_pace.estimate == pytest.approx(1.2, abs=1e-12)
 
 
 def test_seller_mirrors_buyer():
     # Seller, limit 40 against 80: offers 90 and 70 have distances 50 and 30, as above.
-    scenario = make_scenario(own=40.0, other=80.0, role=Role.SELLER, luck=scripted_luck())
+    scenario = make_scenario(own=40.0, other=80.0, role=Role.SELLER, noise=scripted_noise())
     found = fingerprint([terms.replay(scenario, moves(90.0, 70.0))])
     assert found.opening_demand.estimate == pytest.approx(1.25, abs=1e-12)
     assert found.concession_pace.estimate == pytest.approx(3.6, abs=1e-12)
@@ -120,13 +120,13 @@ def test_seller_mirrors_buyer():
 
 def test_demand_is_a_ratio_of_sums_so_a_thin_zopa_does_not_dominate():
     # zopas 40 and 1, distances 50 and 50: (50 + 50)/(40 + 1), not the mean of 1.25 and 50.
-    wide = terms.replay(make_scenario(luck=scripted_luck()), moves(30.0))
-    thin = terms.replay(make_scenario(other=79.0, luck=scripted_luck(), scenario_id="made/1"), moves(30.0))
+    wide = terms.replay(make_scenario(noise=scripted_noise()), moves(30.0))
+    thin = terms.replay(make_scenario(other=79.0, noise=scripted_noise(), scenario_id="made/1"), moves(30.0))
     assert fingerprint([wide, thin]).opening_demand.estimate == pytest.approx(100 / 41, abs=1e-12)
 
 
 def test_an_opening_at_the_own_limit_has_no_distance_to_give_up():
-    found = fingerprint([terms.replay(make_scenario(luck=scripted_luck()), moves(80.0, 80.0))])
+    found = fingerprint([terms.replay(make_scenario(noise=scripted_noise()), moves(80.0, 80.0))])
     assert found.concession_pace.estimate is None
     assert found.concession_pace.n == 0
     assert found.opening_demand.estimate == 0.0
@@ -139,10 +139,10 @@ def test_linear_agent_is_on_the_even_pace_exactly():
 
 
 def test_dynamics_use_feasible_and_self_constraint_infeasible_episodes():
-    infeasible = make_scenario(own=40.0, other=80.0, luck=scripted_luck(), scenario_id="made/none")
+    infeasible = make_scenario(own=40.0, other=80.0, noise=scripted_noise(), scenario_id="made/none")
     found = fingerprint(
         [
-            terms.replay(make_scenario(luck=scripted_luck()), moves(30.0)),
+            terms.replay(make_scenario(noise=scripted_noise()), moves(30.0)),
             terms.replay(infeasible, moves(45.0)),  # past its own limit of 40
         ]
     )
@@ -152,7 +152,7 @@ def test_dynamics_use_feasible_and_self_constraint_infeasible_episodes():
 
 
 def test_nothing_played_and_nothing_scored_is_undefined_not_zero():
-    lost = terms.replay(make_scenario(luck=scripted_luck()), [Unusable(ReplyFault.PROVIDER, "HTTP 503")])
+    lost = terms.replay(make_scenario(noise=scripted_noise()), [Unusable(ReplyFault.PROVIDER, "HTTP 503")])
     for episodes in ([], [lost]):
         found = fingerprint(episodes)
         assert found.style is None

@@ -11,7 +11,7 @@ import pytest
 import terms
 from terms import Accept, Belief, Game, GameConfig, Offer, Reject, Unusable
 from terms.types import Decision, Family, Opener, Posture, ReplyFault, Role, Termination, ViolationKind
-from tests.terms.builders import ALWAYS, NEVER, Script, make_scenario, scripted_luck
+from tests.terms.builders import ALWAYS, NEVER, Script, make_scenario, scripted_noise
 
 KINDS = ViolationKind
 
@@ -71,25 +71,25 @@ def test_accepting_exactly_at_the_own_limit_is_rational():
 
 
 def test_the_counterpart_accepts_exactly_at_its_limit_and_not_below():
-    luck = scripted_luck(accept=ALWAYS)
-    at = terms.play(make_scenario(luck=luck), Script(40.0))
+    noise = scripted_noise(accept=ALWAYS)
+    at = terms.play(make_scenario(noise=noise), Script(40.0))
     assert (at.termination, at.price, at.utility) == (Termination.COUNTERPART_ACCEPT, 40.0, 40.0)
     assert at.closing_cue.posture is Posture.CONCEDE
     assert at.closing_message == "40.00 works for me. We have a deal."
-    below = terms.play(make_scenario(luck=luck), Script(math.nextafter(40, 0)))
+    below = terms.play(make_scenario(noise=noise), Script(math.nextafter(40, 0)))
     assert below.termination is Termination.AGENT_REJECT
 
 
 def test_the_counterpart_accepts_when_its_uniform_lies_below_the_probability():
     # Round 1 of 10, neutral candid: g = 6 x 0.2 + 0.5 - 2 (1 - sqrt(0.1)) = 0.332456, sigma = 0.582356.
     for draw, termination in ((0.5823, Termination.COUNTERPART_ACCEPT), (0.5824, Termination.AGENT_REJECT)):
-        assert terms.play(make_scenario(luck=scripted_luck(accept=draw)), Script(60.0)).termination is termination
+        assert terms.play(make_scenario(noise=scripted_noise(accept=draw)), Script(60.0)).termination is termination
 
 
 def test_the_clock_of_a_response_is_the_round_of_the_offer():
     # Round 2: rigid and fast count only from the third offer on: g = 1.2 + 0.5 - 2 (1 - sqrt(0.2)) = 0.594427.
     for draw, rounds in ((0.6443, 2), (0.6444, 3)):
-        record = terms.play(make_scenario(luck=scripted_luck(accept=draw)), Script(30.0, 60.0))
+        record = terms.play(make_scenario(noise=scripted_noise(accept=draw)), Script(30.0, 60.0))
         assert record.rounds_played == rounds
 
 
@@ -106,33 +106,33 @@ def test_features_use_the_offers_before_the_current_one():
 def test_the_cue_of_a_quote_uses_the_clock_of_the_answer(uniform, posture):
     # Answer of round 1, share 0.26: logits 2 (0.26 - 0.10) = 0.32, 0.5, 2 (sqrt(0.1) - 0.80) - 0.26 = -1.22754;
     # weights 1.37713, 1.64872, 0.29301; P(Concede or Hold) = 3.02585 / 3.31886 = 0.91171.
-    record = terms.play(make_scenario(luck=scripted_luck(posture=uniform)), Script(30.0))
+    record = terms.play(make_scenario(noise=scripted_noise(posture=uniform)), Script(30.0))
     assert record.turns[1].cue.posture is posture
 
 
 def test_price_noise_is_in_units_of_the_family():
     # One standard normal of the stochastic family moves a quote by 0.08 R = 8; the projection keeps it monotone.
-    record = terms.play(make_scenario(family=Family.STOCHASTIC, luck=scripted_luck(price=-1.0)), Script(30.0))
+    record = terms.play(make_scenario(family=Family.STOCHASTIC, noise=scripted_noise(price=-1.0)), Script(30.0))
     assert record.turns[1].counterpart_price == pytest.approx(65.5 - 0.26 * 25.5 - 8, abs=1e-12)
-    record = terms.play(make_scenario(family=Family.STOCHASTIC, luck=scripted_luck(price=1.0)), Script(30.0))
+    record = terms.play(make_scenario(family=Family.STOCHASTIC, noise=scripted_noise(price=1.0)), Script(30.0))
     assert record.turns[1].counterpart_price == record.turns[0].counterpart_price
 
 
 def test_the_counterpart_walks_only_after_the_grace_period_and_only_from_a_loss():
-    luck = scripted_luck(walk=ALWAYS)
-    losing = terms.play(make_scenario(luck=luck), Script(*[30.0] * 9))
+    noise = scripted_noise(walk=ALWAYS)
+    losing = terms.play(make_scenario(noise=noise), Script(*[30.0] * 9))
     assert (losing.termination, losing.rounds_played) == (Termination.COUNTERPART_WALK, 5)
     assert (losing.price, losing.utility, losing.violations) == (None, 0.0, ())
     assert losing.closing_cue.posture is Posture.PRESSURE
     assert losing.closing_message == "We are too far apart. I am stopping here."
-    winning = terms.play(make_scenario(luck=luck), Script(*[40.0] * 9))
+    winning = terms.play(make_scenario(noise=noise), Script(*[40.0] * 9))
     assert winning.termination is Termination.AGENT_REJECT
 
 
 @pytest.mark.parametrize("opener", Opener)
 def test_the_last_offer_gets_no_answer_as_released(opener):
-    luck = scripted_luck(accept=ALWAYS)
-    record = terms.play(make_scenario(luck=luck, opener=opener), Script(*[30.0] * 9, 60.0))
+    noise = scripted_noise(accept=ALWAYS)
+    record = terms.play(make_scenario(noise=noise, opener=opener), Script(*[30.0] * 9, 60.0))
     assert (record.termination, record.rounds_played) == (Termination.ROUND_LIMIT, 10)
     assert kinds(record) == [KINDS.TURN_BUDGET]
     assert record.violations[0].round == 10
@@ -148,11 +148,11 @@ def test_the_last_offer_gets_no_answer_as_released(opener):
     ],
 )
 def test_the_last_offer_is_answered_when_the_config_says_so(opener, draws, offer, termination):
-    early = scripted_luck().responses[:9]
-    luck = scripted_luck(**draws)
-    luck = luck._replace(responses=(*early, luck.responses[9]))
+    early = scripted_noise().responses[:9]
+    noise = scripted_noise(**draws)
+    noise = noise._replace(responses=(*early, noise.responses[9]))
     config = GameConfig(final_offer_answered=True)
-    record = terms.play(make_scenario(luck=luck, opener=opener, config=config), Script(*[30.0] * 9, offer))
+    record = terms.play(make_scenario(noise=noise, opener=opener, config=config), Script(*[30.0] * 9, offer))
     assert (record.termination, record.rounds_played) == (termination, 10)
 
 
@@ -161,7 +161,7 @@ def test_the_last_offer_is_answered_when_the_config_says_so(opener, draws, offer
 @pytest.mark.parametrize("move", [Offer(60.0), Accept(), Reject()])
 def test_horizon_one(answered, opener, move):
     config = GameConfig(horizon=1, final_offer_answered=answered)
-    scenario = make_scenario(config=config, opener=opener, luck=scripted_luck(1, accept=ALWAYS))
+    scenario = make_scenario(config=config, opener=opener, noise=scripted_noise(1, accept=ALWAYS))
     expected = {
         Offer: Termination.COUNTERPART_ACCEPT if answered else Termination.ROUND_LIMIT,
         Accept: Termination.AGENT_ACCEPT if opener is Opener.COUNTERPART else Termination.INVALID_ACTION,
@@ -172,7 +172,7 @@ def test_horizon_one(answered, opener, move):
 
 
 def test_a_zopa_of_width_zero_is_not_feasible_and_deals_at_its_only_price():
-    scenario = make_scenario(own=50.0, other=50.0, luck=scripted_luck(accept=ALWAYS))
+    scenario = make_scenario(own=50.0, other=50.0, noise=scripted_noise(accept=ALWAYS))
     record = terms.play(scenario, Script(50.0))
     assert (record.zopa, record.is_feasible, record.price, record.utility) == (0.0, False, 50.0, 0.0)
     assert record.violations == ()
@@ -187,7 +187,7 @@ def test_a_zopa_of_width_zero_is_not_feasible_and_deals_at_its_only_price():
     [(-1.0, [KINDS.OUT_OF_BOUNDS]), (100.5, [KINDS.OUT_OF_BOUNDS, KINDS.IRRATIONAL_OFFER])],
 )
 def test_an_offer_outside_the_bounds_ends_the_episode_and_is_not_clamped(price, violations):
-    record = terms.play(make_scenario(luck=scripted_luck(accept=ALWAYS)), Script(price))
+    record = terms.play(make_scenario(noise=scripted_noise(accept=ALWAYS)), Script(price))
     assert record.termination is Termination.INVALID_ACTION
     assert kinds(record) == violations
     assert record.turns[0].price == price
@@ -206,7 +206,7 @@ def test_irrational_and_reversed_offers_are_recorded_and_played_on():
 
 @pytest.mark.parametrize("last", [Accept(), Reject(), Offer(-1.0), Unusable(ReplyFault.EMPTY), Offer(60.0)])
 def test_no_move_after_the_end(last):
-    game = Game(make_scenario(luck=scripted_luck(accept=ALWAYS)))
+    game = Game(make_scenario(noise=scripted_noise(accept=ALWAYS)))
     with pytest.raises(ValueError, match="still open in round 1"):
         game.record("nobody")
     game.step(last)
@@ -284,7 +284,7 @@ def test_the_observation_is_json_of_the_documented_shape():
 
 
 def test_nothing_the_agent_may_not_know_is_shown():
-    scenario = make_scenario(other=41.234567, urgencies=(0.5, 0.7654321), luck=scripted_luck(accept=0.123456789))
+    scenario = make_scenario(other=41.234567, urgencies=(0.5, 0.7654321), noise=scripted_noise(accept=0.123456789))
     game = Game(scenario)
     game.step(Offer(10.0))
     text = json.dumps(game.observe().to_json_object())
@@ -301,16 +301,16 @@ def test_records_and_observations_cannot_be_changed():
 
 
 def test_every_way_to_end_is_reached():
-    luck_accept, luck_walk = scripted_luck(accept=ALWAYS, walk=NEVER), scripted_luck(walk=ALWAYS)
+    noise_accept, noise_walk = scripted_noise(accept=ALWAYS, walk=NEVER), scripted_noise(walk=ALWAYS)
     ends = {
-        terms.play(make_scenario(luck=luck), Script(*moves)).termination
-        for luck, moves in [
+        terms.play(make_scenario(noise=noise), Script(*moves)).termination
+        for noise, moves in [
             (None, [Accept()]),
             (None, [Reject()]),
             (None, [Offer(-1.0)]),
             (None, [10.0] * 10),
-            (luck_accept, [60.0]),
-            (luck_walk, [10.0] * 10),
+            (noise_accept, [60.0]),
+            (noise_walk, [10.0] * 10),
             (None, [Unusable(ReplyFault.PROVIDER)]),
             (None, [Unusable(ReplyFault.EMPTY)]),
         ]

@@ -15,7 +15,7 @@ from terms.agents import SCRIPTED, build_scripted
 from terms.episode import recorded_moves
 from terms.types import Decision, Opener, ReplyFault, Role, Termination, Unusable, ViolationKind
 from tests.terms import strategies
-from tests.terms.builders import SYMMETRIC, Script, make_scenario, mirror_price, mirrored, seeded_luck
+from tests.terms.builders import SYMMETRIC, Script, make_scenario, mirror_price, mirrored, seeded_noise
 
 FEW = settings(deadline=None, max_examples=60)
 MANY = settings(deadline=None, max_examples=3_000)
@@ -186,7 +186,7 @@ def test_an_agent_that_saw_nothing_standing_cannot_accept(scenario):
 def test_se_plus_is_agr_plus_times_cse_plus(seed, boldness, role):
     episodes = []
     for index, share in enumerate(boldness):
-        base = make_scenario(role=role, luck=seeded_luck(seed + index), scenario_id=f"made/{index}")
+        base = make_scenario(role=role, noise=seeded_noise(seed + index), scenario_id=f"made/{index}")
         scenario = strategies.feasible(base)
         own, other = scenario.agent_type.reservation_price, scenario.counterpart_type.reservation_price
         offer = min(100.0, max(0.0, other + share * (own - other)))
@@ -212,21 +212,21 @@ class WatchedDraws(tuple):
 @given(strategies.scenarios(SYMMETRIC), strategies.offers)
 @FEW
 def test_the_answer_of_round_k_uses_the_draws_of_round_k_whatever_was_done_before(scenario, offers):
-    draws = WatchedDraws(scenario.luck.responses)
+    draws = WatchedDraws(scenario.noise.responses)
     draws.looked = []
-    watched = replace(scenario, luck=scenario.luck._replace(responses=draws))
+    watched = replace(scenario, noise=scenario.noise._replace(responses=draws))
     record = terms.play(watched, Script(*offers))
     assert draws.looked == list(range(len(draws.looked)))
     answered = [turn for turn in record.turns if turn.decision is Decision.OFFER]
     assert len(answered) - len(draws.looked) in (0, 1)  # the last offer may go without an answer
-    assert tuple(draws) == scenario.luck.responses
+    assert tuple(draws) == scenario.noise.responses
 
 
 @given(st.integers(0, 10_000), strategies.offers, strategies.offers)
 @FEW
 def test_two_very_different_agents_hear_the_same_tone(seed, offers, others):
-    """Sentiment depends on stance and luck alone, so both agents hear it in every round both reach."""
-    scenario = make_scenario(config=SYMMETRIC, own=30.0, other=-10.0, luck=seeded_luck(seed))
+    """Sentiment depends on stance and noise alone, so both agents hear it in every round both reach."""
+    scenario = make_scenario(config=SYMMETRIC, own=30.0, other=-10.0, noise=seeded_noise(seed))
     first, second = (terms.play(scenario, Script(*moves)) for moves in (offers, others))
     for mine, theirs in zip(first.turns, second.turns, strict=False):
         assert mine.cue.sentiment is theirs.cue.sentiment

@@ -55,8 +55,8 @@ def test_subsets_are_the_episodes_of_the_full_suite(suite):
     assert len(part) == 2 * 2 * 2 * 2 * 2
     for scenario in part:
         other = full[scenario.scenario_id]
-        assert (scenario.luck, scenario.agent_type, scenario.counterpart_type, scenario.harshness) == (
-            other.luck, other.agent_type, other.counterpart_type, other.harshness,
+        assert (scenario.noise, scenario.agent_type, scenario.counterpart_type, scenario.harshness) == (
+            other.noise, other.agent_type, other.counterpart_type, other.harshness,
         )  # fmt: skip
         assert terms.play(scenario, build_scripted("random")).turns == terms.play(other, build_scripted("random")).turns
 
@@ -90,7 +90,7 @@ def test_seeds_and_ids_are_distinct():
     assert len({scenario.scenario_id for scenario in suite}) == len(suite)
     assert len({scenario.agent_seed for scenario in suite}) == len(suite)
     fresh = (*fresh_suite(1, n_per_cell=2), *fresh_suite(2, n_per_cell=2))
-    assert len({scenario.luck.responses for scenario in fresh}) == len(fresh)
+    assert len({scenario.noise.responses for scenario in fresh}) == len(fresh)
     assert len({scenario.agent_seed for scenario in fresh}) == len(fresh)  # nor do agents draw alike in two cells
 
 
@@ -115,16 +115,16 @@ def test_seeds_give_different_worlds_in_every_quantity():
     for name in one._fields:
         assert getattr(one, name) != getattr(two, name), name
     for part in ("opening_noise", "opening_cue"):
-        assert getattr(one.luck, part) != getattr(two.luck, part), part
-    for mine, theirs in zip(one.luck.responses, two.luck.responses, strict=True):
+        assert getattr(one.noise, part) != getattr(two.noise, part), part
+    for mine, theirs in zip(one.noise.responses, two.noise.responses, strict=True):
         assert all(a != b for a, b in zip(mine, theirs, strict=True))
 
 
 def test_the_first_rounds_do_not_depend_on_the_horizon():
     short, long = (fresh_suite(5, n_per_cell=1, config=terms.GameConfig(horizon=k)) for k in (3, 8))
     for before, after in zip(short, long, strict=True):
-        assert before.luck.responses == after.luck.responses[:3]
-        assert before.luck.opening_cue == after.luck.opening_cue
+        assert before.noise.responses == after.noise.responses[:3]
+        assert before.noise.opening_cue == after.noise.opening_cue
 
 
 @pytest.mark.parametrize(

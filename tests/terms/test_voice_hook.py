@@ -10,7 +10,7 @@ import terms
 from terms import Accept, Offer, Reject, voice
 from terms.episode import recorded_moves
 from terms.types import Cue, Decision, Opener, Posture, Sentiment
-from tests.terms.builders import ALWAYS, make_scenario, scripted_luck
+from tests.terms.builders import ALWAYS, make_scenario, scripted_noise
 
 MOVES = [Offer(41.0), Offer(45.0), Reject()]
 
@@ -80,7 +80,7 @@ def test_another_voice_words_every_act_and_decides_none():
 
 
 def test_a_closing_act_is_worded_too():
-    scenario = make_scenario(luck=scripted_luck(accept=ALWAYS), opener=Opener.AGENT)
+    scenario = make_scenario(noise=scripted_noise(accept=ALWAYS), opener=Opener.AGENT)
     record = terms.play(
         scenario, lambda observation: Offer(60.0), voice=lambda decision, price, *_: f"{decision} {price}"
     )
@@ -90,7 +90,7 @@ def test_a_closing_act_is_worded_too():
 @pytest.mark.parametrize("moves", [MOVES, [Offer(41.0), Accept()], [Offer(79.0)]])
 @pytest.mark.parametrize("accept", [0.999999, 0.0])
 def test_a_recorded_voice_reads_as_the_original_did(moves, accept):
-    scenario = make_scenario(luck=scripted_luck(accept=accept))
+    scenario = make_scenario(noise=scripted_noise(accept=accept))
     player = iter([*moves, *[Reject()] * 3])
     original = terms.play(scenario, lambda observation: next(player), voice=lambda *act: f"said {act}")
     repeat = voice.recorded(original.turns, original.closing_message)

@@ -28,7 +28,7 @@ def test_a_chain_is_the_same_alone_and_among_others_and_starts_the_longer_one():
     assert build_chain(2, CHAIN, POOL) == whole
     shorter = build_chain(2, CHAIN, BankrollConfig(horizon=7))
     assert shorter.scenarios == whole.scenarios[:7]
-    assert build_chain(1, CHAIN, POOL).scenarios[0].luck != whole.scenarios[0].luck
+    assert build_chain(1, CHAIN, POOL).scenarios[0].noise != whole.scenarios[0].noise
     assert build_chain(2, ChainConfig(seed=4), POOL) != whole
 
 
@@ -48,7 +48,7 @@ def test_a_pool_keeps_its_types_and_varies_the_rest():
         assert len({s.family for s in scenarios}) == 1
         assert len({s.harshness for s in scenarios}) == len(scenarios)
         assert len({s.agent_type.reservation_price for s in scenarios}) == len(scenarios)
-        assert len({s.luck for s in scenarios}) == len(scenarios)
+        assert len({s.noise for s in scenarios}) == len(scenarios)
 
 
 def test_a_persistent_supplier_is_the_first_of_the_pool_and_iid_ones_are_all_new():

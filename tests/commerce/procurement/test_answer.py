@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from commerce.config import FAIR, PAPER
-from commerce.procurement.answer import Answer, Luck, answer_offer
+from commerce.procurement.answer import Answer, AnswerDraws, answer_offer
 from commerce.procurement.pair import PairTerms
 from terms.types import Family, Stance
 
@@ -17,22 +17,22 @@ TOUGH = CANDID._replace(family=Family.ADVERSARIAL, urgency=0.50, stance=Stance.A
 STRATEGIC = CANDID._replace(family=Family.STRATEGIC, urgency=0.55, stance=Stance.AGGRESSIVE)
 EXPRESSIVE = CANDID._replace(family=Family.EXPRESSIVE, urgency=0.70, stance=Stance.CONCILIATORY)
 VIP = PairTerms(7800, 5500, 7000, Family.ADVERSARIAL, 0.15, Stance.AGGRESSIVE, 4700.0)
-NEVER = Luck(1.0, 1.0, 0.5)  # no acceptance, no walk-away, no noise
+NEVER = AnswerDraws(1.0, 1.0, 0.5)  # no acceptance, no walk-away, no noise
 
 
-def talk(terms, bids, luck=NEVER, standing=7800, rules=PAPER):
+def talk(terms, bids, draws=NEVER, standing=7800, rules=PAPER):
     """The supplier's prices after each bid, first answered in round 2."""
     prices = []
     for number in range(1, len(bids) + 1):
-        answer = answer_offer(terms, rules, standing, bids[:number], number + 1, luck)
+        answer = answer_offer(terms, rules, standing, bids[:number], number + 1, draws)
         assert answer.price is not None
         standing = answer.price
         prices.append(standing)
     return prices
 
 
-def last(terms, bids, round_number, standing=7800, rules=PAPER, **luck):
-    return answer_offer(terms, rules, standing, bids, round_number, NEVER._replace(**luck))
+def last(terms, bids, round_number, standing=7800, rules=PAPER, **draws):
+    return answer_offer(terms, rules, standing, bids, round_number, NEVER._replace(**draws))
 
 
 def accepts_below(terms, bids, round_number, probability):

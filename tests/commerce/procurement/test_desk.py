@@ -81,7 +81,7 @@ def test_a_failed_payment_leaves_the_price_standing_and_no_agreement():
     assert [record.outcome for record in records(year)] == ["agreement"]
 
 
-def test_cycles_have_their_own_luck_and_the_same_floor():
+def test_cycles_have_their_own_draws_and_the_same_floor():
     year = year_with()
     for _ in range(3):
         say(year, "offer", 10.0, 1)

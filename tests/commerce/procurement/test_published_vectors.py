@@ -1,4 +1,4 @@
-"""E12: prices the published kernel gives with its own luck, replayed through ours.
+"""E12: prices the published kernel gives with its own draws, replayed through ours.
 
 Seeds are the first eight hex digits of MD5 of ``supplier|SKU|cycle``. Two generators start from each: NumPy's for the
 opening, the price noise and the sentiment, Python's for acceptance and the strategic cue. Candid, Expressive and
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from commerce.config import PAPER
-from commerce.procurement.answer import Luck, answer_offer
+from commerce.procurement.answer import AnswerDraws, answer_offer
 from commerce.procurement.pair import PairTerms, opening_quote
 from terms.types import Family, Stance
 
@@ -54,14 +54,14 @@ VECTORS = [
 ]  # fmt: skip
 
 
-class PublishedLuck:
+class PublishedDraws:
     """The published streams of one cycle."""
 
     def __init__(self, seed: int, family: Family) -> None:
         self._python, self._numpy, self._is_cued = random.Random(seed), np.random.default_rng(seed), family in CUED
 
     def price(self) -> float:
-        """The uniform whose normal quantile is the published price noise."""
+        """The uniform whose normal quantile is the published price drawn."""
         noise = self._numpy.normal()
         if self._is_cued:
             self._python.random()
@@ -77,17 +77,17 @@ class PublishedLuck:
 def test_e12_published_prices(name, cycle, goods, kind, seed, opening, talk):
     sku, listed, floor = goods
     assert int(hashlib.md5(f"{name}|{sku}|{cycle}".encode()).hexdigest()[:8], 16) == seed
-    terms, luck = pair(listed, floor, *kind), PublishedLuck(seed, kind[0])
-    standing = opening_quote(terms, PAPER, luck.price())
+    terms, drawn = pair(listed, floor, *kind), PublishedDraws(seed, kind[0])
+    standing = opening_quote(terms, PAPER, drawn.price())
     assert standing / UNIT == pytest.approx(opening, abs=2e-6)
     for number, (_, reply) in enumerate(talk, 1):
         bids = [round(bid * UNIT) for bid, _ in talk[:number]]
         is_drawn = bids[-1] >= terms.reservation or number + 1 >= 5  # no draw for a low bid in an early round
-        uniform = luck.decision() if is_drawn else 1.0
+        uniform = drawn.decision() if is_drawn else 1.0
         if reply is None:
-            assert answer_offer(terms, PAPER, standing, bids, number + 1, Luck(uniform, 1.0, 0.5)).accepts
+            assert answer_offer(terms, PAPER, standing, bids, number + 1, AnswerDraws(uniform, 1.0, 0.5)).accepts
             return
-        answer = answer_offer(terms, PAPER, standing, bids, number + 1, Luck(uniform, uniform, luck.price()))
+        answer = answer_offer(terms, PAPER, standing, bids, number + 1, AnswerDraws(uniform, uniform, drawn.price()))
         assert answer.price is not None
         assert answer.price / UNIT == pytest.approx(reply, abs=5e-6)
         standing = answer.price

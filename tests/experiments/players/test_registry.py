@@ -48,7 +48,7 @@ def test_nobody_else_is_told_about_the_episode():
         name = "curious"
 
         def for_scenario(self, scenario):
-            raise AssertionError("a scenario holds the hidden type and the luck")
+            raise AssertionError("a scenario holds the hidden type and the noise")
 
         def act(self, observation):
             assert not observation.side_info

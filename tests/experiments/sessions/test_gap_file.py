@@ -66,7 +66,7 @@ def test_what_was_written_is_read_and_verified(folder):
         (("rows", 9, "estimate"), 999.25, "estimate of caution is 999.25"),
         (("rows", 3, "low"), lambda low: low - 0.01, "low of execution"),
         (("rows", 3, "n"), 3, "n of execution is 3"),
-        (("rows", 0, "part"), "luck", "part of played is luck"),
+        (("rows", 0, "part"), "noise", "part of played is noise"),
         (("rows",), lambda rows: rows[:-1], "rows are 10; there are 11 parts"),
         (("required_sessions", "gap"), 1, "required_sessions are not"),
         (("half_width",), 1.0, "required_sessions are not"),

@@ -175,15 +175,15 @@ SHORT = SessionsSpec(chain=ChainConfig(seed=9), bankroll=BankrollConfig(num_sess
 
 
 @pytest.fixture(scope="module")
-def luck_of_two():
+def draws_of_two():
     """Terminal balances by session of one random agent with two seeds of its own, on the same chains."""
     pairs = [played(RandomLegal(seed=seed, name=f"random-{seed}"), SHORT, range(BLOCKS * SIZE)) for seed in (1, 2)]
     return [np.array([session_values(each)["terminal_balance"] for each in one]) for one in pairs]
 
 
-def test_comparing_an_agent_with_itself_is_significant_about_one_time_in_twenty(luck_of_two):
+def test_comparing_an_agent_with_itself_is_significant_about_one_time_in_twenty(draws_of_two):
     """A/A: 100 comparisons of 8 sessions; with a true rate of 5 % more than 12 happen once in 700."""
-    first, second = (values.reshape(BLOCKS, SIZE) for values in luck_of_two)
+    first, second = (values.reshape(BLOCKS, SIZE) for values in draws_of_two)
     found = [
         compare_values(
             {"a": dict(enumerate(map(float, a))), "b": dict(enumerate(map(float, b)))},  # type: ignore[arg-type]

@@ -347,7 +347,7 @@ class TestMemories:
         lengths = [sum(len(json.dumps(one["content"])) for one in request["messages"]) for request in asked]
         assert 11_000 < max(lengths) <= 3 * 4_000, "three characters a token, while no server says otherwise"
 
-    def test_policies_play_the_same_luck(self):
+    def test_policies_play_the_same_draws(self):
         days = [
             [
                 line.model_copy(update={"known_microusd": 0, "num_unpriced": 0})

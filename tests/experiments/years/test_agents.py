@@ -398,7 +398,7 @@ def test_years_at_once_are_those_played_alone(server, tmp_path):
             assert (alone / name).read_bytes() == (job.folder / name).read_bytes()
 
 
-def test_memories_play_the_same_luck(server, tmp_path):
+def test_memories_play_the_same_draws(server, tmp_path):
     """The scripted model pays no heed to its memory, so its year is the same under each; what it is sent is not.
 
     Where dearer offers are refused its year is another one.

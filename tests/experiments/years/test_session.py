@@ -147,13 +147,13 @@ class Idle(Waiter):
             session.act(said())
 
 
-class Unlucky(Waiter):
+class Unfortunate(Waiter):
     def play(self, session):
         session.act(said(WAIT))
         raise ServerFault("down")
 
 
-@pytest.mark.parametrize("agent", [Waiter(), Waiter(leaves_after=1), Idle(), Unlucky()])
+@pytest.mark.parametrize("agent", [Waiter(), Waiter(leaves_after=1), Idle(), Unfortunate()])
 def test_every_altered_digit_and_word_of_an_outcome_is_found(tmp_path, agent):
     run(tmp_path, agent)
     path = tmp_path / OUTCOME
@@ -175,7 +175,7 @@ def outcome_bytes_of(told) -> bytes:
 
 
 def test_a_score_beside_an_outcome_without_one_is_found(tmp_path):
-    run(tmp_path, Unlucky())
+    run(tmp_path, Unfortunate())
     (tmp_path / RESULT).write_text("{}")
     assert verify_year(tmp_path) == [f"{RESULT} is there although {OUTCOME} says that the year has no score"]
 
@@ -183,7 +183,7 @@ def test_a_score_beside_an_outcome_without_one_is_found(tmp_path):
 def test_what_an_interrupted_end_left_goes_when_the_year_goes_on_without_a_score(tmp_path):
     run(tmp_path, Waiter(leaves_after=1))
     (tmp_path / OUTCOME).unlink()  # killed before the last of the three files
-    assert not run(tmp_path, Unlucky()).is_scored
+    assert not run(tmp_path, Unfortunate()).is_scored
     assert verify_year(tmp_path) == []
 
 

@@ -65,8 +65,8 @@ def test_a_session_lost_in_one_arm_is_lost_in_all():
     assert arms.excluded == (1,)
     with pytest.raises(ValueError, match="none of 1 sessions"):
         run_arms({1: 2.0}, play, references)
-    with pytest.raises(ValueError, match="part='luck'"):
-        split_gap("x", arms).row("luck")
+    with pytest.raises(ValueError, match="part='noise'"):
+        split_gap("x", arms).row("noise")
 
 
 def test_shapes_are_checked():

@@ -98,7 +98,7 @@ def stages():
 
 
 def test_played_in_the_true_kernel_it_earns_its_value(stages):
-    """30 periods, each replayed with 12 other lucks: the mean net of costs against the mean value."""
+    """30 periods, each replayed with 12 other draws: the mean net of costs against the mean value."""
     rng = np.random.default_rng(0)
     value, earned = [], []
     for scenario, money in stages:
@@ -106,11 +106,11 @@ def test_played_in_the_true_kernel_it_earns_its_value(stages):
         for _ in range(12):
             responses = tuple(
                 each._replace(accept=rng.random(), walk=rng.random(), price=rng.standard_normal())
-                for each in scenario.luck.responses
+                for each in scenario.noise.responses
             )
-            luck = scenario.luck._replace(opening_noise=rng.standard_normal(), responses=responses)
+            noise = scenario.noise._replace(opening_noise=rng.standard_normal(), responses=responses)
             law = scenario.config.opening.harshness
-            other = replace(scenario, luck=luck, harshness=rng.uniform(law.low, law.high))
+            other = replace(scenario, noise=noise, harshness=rng.uniform(law.low, law.high))
             record = play(other, KnownTypePlayer(other, money, FAR, RULES, identity))
             cost = RULES.period_cost_cents + RULES.round_cost_cents * record.rounds_played
             earned.append(money.profit_cents(record.price) - cost)

@@ -96,9 +96,9 @@ def test_remembering_a_supplier_pays(outcomes, worth):
     assert worth.measures["value_of_memory"].estimate > 0
     assert worth.measures["price_of_caution"].estimate >= -1e-9
     assert worth.measures["value"].estimate >= worth.measures["held_out_value"].estimate - 1e-9
-    # Sampled deals against expected ones: the menu lies below the known types up to luck.
-    luck = 3 * outcomes.net_cents[-1].max(axis=0).std() / 100 * RULES.horizon / np.sqrt(SETTINGS.num_suppliers)
-    assert worth.measures["value"].estimate < worth.measures["known_types_value"].estimate + luck
+    # Sampled deals against expected ones: the menu lies below the known types up to noise.
+    noise = 3 * outcomes.net_cents[-1].max(axis=0).std() / 100 * RULES.horizon / np.sqrt(SETTINGS.num_suppliers)
+    assert worth.measures["value"].estimate < worth.measures["known_types_value"].estimate + noise
     assert (np.diff(worth.aware.values, axis=2) > 0).all()  # here more cash is better everywhere
     for name, found in worth.measures.items():
         assert found.low <= found.estimate <= found.high, name

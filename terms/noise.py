@@ -1,7 +1,7 @@
-"""The luck of an episode: every random number the counterpart will use, drawn before the agent moves.
+"""The noise of an episode: every random number the counterpart will use, drawn before the agent moves.
 
 Draws are keyed by purpose and round and never depend on what the agent does, so two agents on one episode meet the
-same luck and their difference is paired. The published suite consumes one generator in the order of the released
+same draws and their difference is paired. The published suite consumes one generator in the order of the released
 runs; fresh suites give every purpose its own stream.
 """
 
@@ -31,7 +31,7 @@ class ResponseDraw(NamedTuple):
     cue: CueDraw
 
 
-class Luck(NamedTuple):
+class Noise(NamedTuple):
     """All random numbers of one episode; ``responses[k - 1]`` answers the agent's move of round k."""
 
     opening_noise: float
@@ -47,9 +47,9 @@ def _sequential_cue(rng: np.random.Generator, is_noisy: bool) -> CueDraw:
     return CueDraw(posture, sentiment, noisy_sentiment, float(rng.random()))
 
 
-def released_luck(
+def released_noise(
     opening_noise: float, horizon: int, *, counterpart_opens: bool, is_noisy: bool, rng: np.random.Generator
-) -> Luck:
+) -> Noise:
     """Consume ``rng`` in the order of the released runs.
 
     The price normal of the first response is skipped when the agent opens, because the counterpart then has no price
@@ -61,10 +61,10 @@ def released_luck(
         accept, walk = float(rng.random()), float(rng.random())
         price = float(rng.standard_normal()) if counterpart_opens or index > 0 else 0.0
         responses.append(ResponseDraw(accept, walk, price, _sequential_cue(rng, is_noisy)))
-    return Luck(opening_noise, opening_cue, tuple(responses))
+    return Noise(opening_noise, opening_cue, tuple(responses))
 
 
-def keyed_luck(stream: Callable[[str], np.random.Generator], horizon: int) -> Luck:
+def keyed_noise(stream: Callable[[str], np.random.Generator], horizon: int) -> Noise:
     """Draw each purpose from its own stream; ``stream(name)`` returns a fresh generator for that purpose."""
     cues = map(
         CueDraw,
@@ -81,4 +81,4 @@ def keyed_luck(stream: Callable[[str], np.random.Generator], horizon: int) -> Lu
         stream("price").standard_normal(horizon).tolist(),
         cues,
     )
-    return Luck(float(stream("opening_noise").standard_normal()), opening_cue, tuple(responses))
+    return Noise(float(stream("opening_noise").standard_normal()), opening_cue, tuple(responses))
