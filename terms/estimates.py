@@ -71,6 +71,20 @@ def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp]) -> Esti
     return Estimate(value, value - half, value + half, sum(counts))
 
 
+def estimate_quotient(own: Ratio, other: Ratio, clusters: NDArray[np.intp]) -> Estimate:
+    """Estimate ``own / other``, a ratio of two ratios; ``n`` counts the denominator of ``own``."""
+    n = int(np.count_nonzero(own.denominator))
+    totals = [float(part.sum()) for part in (own.denominator, other.denominator, other.numerator)]
+    if 0 in totals:
+        return UNDEFINED._replace(n=n)
+    top, bottom = float(own.numerator.sum()) / totals[0], totals[2] / totals[1]
+    value = top / bottom
+    spread_own = (own.numerator - top * own.denominator) / totals[0]
+    spread_other = (other.numerator - bottom * other.denominator) / totals[1]
+    half = _half_width((spread_own - value * spread_other) / bottom, clusters)
+    return Estimate(value, None, None, n) if half is None else Estimate(value, value - half, value + half, n)
+
+
 def estimate_share(successes: Floats, denominator: Floats, clusters: NDArray[np.intp]) -> Estimate:
     """Estimate a share of 0/1 outcomes among the episodes with ``denominator`` 1."""
     used = denominator != 0

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terms.columns import Columns, anchor_share
-from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_quotient, estimate_ratios
 from terms.metric_table import METRIC_BY_NAME, METRICS
 from terms.records import EpisodeRecord
 from terms.suites import NUM_BINS
@@ -22,6 +22,7 @@ from terms.types import Decision, Family, Opener, Regime, Role
 __all__ = [
     "METRICS",
     "METRIC_BY_NAME",
+    "PCT_ORACLE",
     "Estimate",
     "Summary",
     "belief_error_by_round",
@@ -29,6 +30,9 @@ __all__ = [
     "concession_curve",
     "summarize",
 ]
+
+PCT_ORACLE = {"pct_oracle_se": "%Oracle, SE+", "pct_oracle_cse": "%Oracle, CSE+"}
+"""Parts of a reference policy's surplus, each with its label."""
 
 
 @dataclass(frozen=True)
@@ -71,22 +75,30 @@ def compute_metrics(
     columns = Columns.of(episodes)
     values = {metric.name: metric.compute(columns) for metric in METRICS}
     if reference is not None:
-        values["pct_oracle"] = _pct_oracle(columns, reference)
+        values |= _pct_oracle(columns, reference)
     return values
 
 
-def _pct_oracle(columns: Columns, reference: Mapping[str, EpisodeRecord]) -> Estimate:
-    """Return SE+ over the reference policy's SE+ on the same feasible episodes."""
+def _pct_oracle(columns: Columns, reference: Mapping[str, EpisodeRecord]) -> dict[str, Estimate]:
+    """Return SE+ and CSE+ as parts of the reference policy's, on the same feasible episodes; deals are each side's own.
+
+    The published number moves with CSE+ alone, so it is the second; the first counts the missed deals too.
+    """
     pairs = [
         (own, reference[own.scenario_id])
         for own in columns.episodes
         if own.is_feasible and own.scenario_id in reference and not reference[own.scenario_id].is_excluded
     ]
     if not pairs:
-        return UNDEFINED
+        return dict.fromkeys(PCT_ORACLE, UNDEFINED)
     own, other = (Columns.of(side) for side in zip(*pairs, strict=True))
-    ratio = Ratio(own.surplus_share, other.surplus_share)
-    return estimate_ratios([ratio], own.clusters)._replace(n=len(pairs))
+    mine, theirs = (Ratio(side.surplus_share, side.agreed) for side in (own, other))
+    return {
+        "pct_oracle_se": estimate_ratios([Ratio(own.surplus_share, other.surplus_share)], own.clusters)._replace(
+            n=len(pairs)
+        ),
+        "pct_oracle_cse": estimate_quotient(mine, theirs, own.clusters),
+    }
 
 
 def summarize(episodes: Sequence[EpisodeRecord], reference: Sequence[EpisodeRecord] | None = None) -> Summary:
@@ -97,7 +109,7 @@ def summarize(episodes: Sequence[EpisodeRecord], reference: Sequence[EpisodeReco
     episodes
         Records of one agent, any order, repeats of a scenario allowed.
     reference
-        Episodes of a reference policy on the same scenarios; adds ``pct_oracle``.
+        Episodes of a reference policy on the same scenarios; adds :data:`PCT_ORACLE`.
     """
     by_scenario = None if reference is None else {episode.scenario_id: episode for episode in reference}
 

@@ -7,11 +7,13 @@ each negotiation by the reference price. Unfinished negotiations are left out an
 
 Anchoring: within a pair (supplier, SKU), prices in the order of the deals, ``pi = clip((p - c) / (v - c), 0, 1)``.
 AnchorRegret is the mean over all deals after the first of ``max(0, pi_t - min earlier pi)``; AnchorRatio divides it by
-its mean over 400 shuffles within the pairs, and ``z = (null mean - regret) / null standard deviation``.
+its mean over 400 shuffles within the pairs, and ``z = (null mean - regret) / null standard deviation``,
+``AnchorP`` the two-sided p-value of that ``z``.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
@@ -102,7 +104,7 @@ def anchoring(paths: Sequence[Sequence[float]]) -> dict[str, Measure]:
     """Return regret, ratio and z; all undefined without a repeated deal."""
     n = sum(len(path) - 1 for path in paths)
     if not n:
-        return {name: Measure(None, 0) for name in ("anchor_regret", "anchor_ratio", "anchor_z")}
+        return {name: Measure(None, 0) for name in ("anchor_regret", "anchor_ratio", "anchor_z", "anchor_p")}
     observed = anchor_regret(paths)
     rng = random.Random(SHUFFLE_SEED)  # the published null
     shuffled = [list(path) for path in paths]
@@ -113,8 +115,15 @@ def anchoring(paths: Sequence[Sequence[float]]) -> dict[str, Measure]:
             rng.shuffle(path)
         null.append(anchor_regret(shuffled))
     centre, spread = fmean(null), pstdev(null)
+    z = (centre - observed) / spread if spread else None
     return {
         "anchor_regret": Measure(observed, n),
         "anchor_ratio": Measure(observed / centre if centre else None, n),
-        "anchor_z": Measure((centre - observed) / spread if spread else None, n),
+        "anchor_z": Measure(z, n),
+        "anchor_p": Measure(None if z is None else two_sided_p(z), n),
     }
+
+
+def two_sided_p(z: float) -> float:
+    """Return how likely a standard normal lies at least as far from 0 as ``z``."""
+    return math.erfc(abs(z) / math.sqrt(2))

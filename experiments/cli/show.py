@@ -85,7 +85,7 @@ def metrics_tables(title: str, metrics: Mapping[str, Any]) -> list[Table]:
 def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table:
     from rich.table import Table
 
-    from terms.metrics import METRIC_BY_NAME
+    from terms.metrics import METRIC_BY_NAME, PCT_ORACLE
 
     table = Table(title=title, title_justify="left", caption="95 % intervals; - is undefined", caption_justify="left")
     for heading in ("metric", "better", *slices):
@@ -95,12 +95,11 @@ def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table
         metric = METRIC_BY_NAME[name]
         cells = [f"{estimate(part[name])}  n={part[name]['n']}" for part in slices.values()]
         table.add_row(metric.label, metric.better, *cells)
-    if all("pct_oracle" in part for part in slices.values()):
-        table.add_row(
-            "%Oracle",
-            "higher",
-            *(f"{estimate(part['pct_oracle'])}  n={part['pct_oracle']['n']}" for part in slices.values()),
-        )
+    for name, label in PCT_ORACLE.items():
+        if all(name in part for part in slices.values()):
+            table.add_row(
+                label, "higher", *(f"{estimate(part[name])}  n={part[name]['n']}" for part in slices.values())
+            )
     return table
 
 

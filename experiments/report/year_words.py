@@ -1,4 +1,8 @@
-"""What the metrics of a year mean, in the order of the report. ``HEADLINE`` are those its summary shows."""
+"""What the metrics of a year mean, in the order of the report. ``HEADLINE`` are those its summary shows.
+
+Of several years each is the mean of the years' values, unless its meaning says otherwise
+(:mod:`experiments.years.summary`).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,9 @@ METRICS = {
     "multiplier": MetricWords("Multiplier", "times", "final assets over the initial balance"),
     "is_bankrupt": MetricWords("Bankrupt", "share of years", "ten mornings in a row with the bank below zero"),
     "final_day": MetricWords("Last day", "day", "the day on which the year ended"),
-    "profit_per_call": MetricWords("Profit per call", "yuan", "assets gained over all tool calls"),
+    "profit_per_call": MetricWords(
+        "Profit per call", "yuan", "assets gained in all years over tool calls in all years"
+    ),
     "end_stock_at_cost": MetricWords("End stock at cost", "yuan", "goods left over, worth nothing in the score"),
     "end_stock_at_salvage": MetricWords("End stock at salvage", "yuan", "what liquidating them would have brought"),
     "peak_drawdown": MetricWords("Drawdown", "yuan", "largest fall of the assets from an earlier peak"),
@@ -37,7 +43,10 @@ METRICS = {
     "fraud_lift": MetricWords("Fraud lift", "share", "fraudulent deals, later half less earlier; below 0 is learning"),
     "anchor_regret": MetricWords("AnchorRegret", "share", "mean excess over the best earlier price of the same pair"),
     "anchor_ratio": MetricWords("AnchorRatio", "times", "AnchorRegret over its mean when the prices are shuffled"),
-    "anchor_z": MetricWords("AnchorRegret, z", "deviations", "how far below the shuffled mean it lies"),
+    "anchor_z": MetricWords(
+        "AnchorRegret, z", "deviations", "how far below the shuffled mean; pooled: sum(z) / sqrt(k)"
+    ),
+    "anchor_p": MetricWords("AnchorRegret, p", "probability", "two-sided p-value of that z"),
     "bad_spend_pct": MetricWords("BadSpend", "per cent", "money paid to fraudulent suppliers, of all spent on goods"),
     "fraud_loss": MetricWords("Fraud loss", "yuan", "loss against the same purchases at own honest prices"),
     "bad_spend_before_evidence": MetricWords("Paid before evidence", "yuan", "to frauds that could not be known yet"),

@@ -9,7 +9,7 @@ import pytest
 
 import terms
 from terms import Accept, Belief
-from terms.metrics import METRICS, belief_error_by_round, compute_metrics, concession_curve, summarize
+from terms.metrics import METRICS, PCT_ORACLE, belief_error_by_round, compute_metrics, concession_curve, summarize
 from terms.types import (
     Decision,
     Family,
@@ -236,16 +236,19 @@ def test_share_of_the_reference_policy():
         replace(EPISODES[2], utility=40.0, price=40.0),
         EPISODES[5],
     ]
-    found = summarize(EPISODES, reference).overall["pct_oracle"]
-    assert found.estimate == pytest.approx(0.75 / 2.0, abs=1e-12)
-    assert found.n == 3
-    assert "pct_oracle" not in summarize(EPISODES).overall
-    assert compute_metrics(EPISODES, {})["pct_oracle"] == (None, None, None, 0)
+    overall = summarize(EPISODES, reference).overall
+    assert overall["pct_oracle_se"].estimate == pytest.approx(0.75 / 2.0, abs=1e-12)
+    assert overall["pct_oracle_se"].n == 3
+    # CSE+ is 0.75 over its own two deals, the reference's 2 over three.
+    assert overall["pct_oracle_cse"].estimate == pytest.approx((0.75 / 2) / (2 / 3), abs=1e-12)
+    assert overall["pct_oracle_cse"].n == 2
+    assert not set(PCT_ORACLE) & set(summarize(EPISODES).overall)
+    assert [compute_metrics(EPISODES, {})[name] for name in PCT_ORACLE] == [(None, None, None, 0)] * 2
 
 
 def test_a_reference_trial_lost_to_the_provider_forms_no_pair():
     lost = replace(EPISODES[1], termination=Termination.PROVIDER_FAILURE, price=None, utility=0.0)
-    found = summarize(EPISODES, [EPISODES[0], lost]).overall["pct_oracle"]
+    found = summarize(EPISODES, [EPISODES[0], lost]).overall["pct_oracle_se"]
     assert (found.estimate, found.n) == (1.0, 1)
 
 

@@ -22,6 +22,30 @@ def test_means_and_intervals():
     assert found["is_bankrupt"]["high"] == pytest.approx(0.5615, abs=1e-4)  # Wilson, 0 of 3
 
 
+def test_profit_per_call_is_gained_over_all_calls():
+    """251.47 x 1,700 + 284.00 x 1,720 = 915,979 yuan in 3,420 calls: 267.83, where the mean of the ratios is 267.74."""
+    years = [{"profit_per_call": Measure(251.47, 1700)}, {"profit_per_call": Measure(284.00, 1720)}]
+    found = summarize_years(years, ["a", "b"])["profit_per_call"]
+    assert found.estimate == pytest.approx(267.83, abs=5e-3)
+    assert found.n == 2
+
+
+def test_a_bankrupt_year_of_few_calls_weighs_little():
+    """-100,000 yuan in 100 calls and 1,000,000 in 3,000: 900,000 / 3,100 = 290.32, not (-1,000 + 333.33) / 2."""
+    years = [{"profit_per_call": Measure(-1000.0, 100)}, {"profit_per_call": Measure(1_000_000 / 3000, 3000)}]
+    assert summarize_years(years, ["a", "b"])["profit_per_call"].estimate == pytest.approx(290.3226, abs=1e-4)
+
+
+def test_z_values_are_pooled_and_not_averaged():
+    """Stouffer: five worlds with z = 1 give 5 / sqrt(5) = 2.2361, p = 0.02535; five years of one world say z = 1."""
+    years = [{"anchor_z": Measure(1.0, 7), "anchor_p": Measure(0.3173, 7)}] * 5
+    apart, alike = summarize_years(years, list("abcde")), summarize_years(years, ["a"] * 5)
+    assert apart["anchor_z"] == (pytest.approx(2.23607, abs=1e-5), None, None, 5)
+    assert apart["anchor_p"] == (pytest.approx(0.02535, abs=1e-5), None, None, 5)
+    assert (alike["anchor_z"].estimate, alike["anchor_p"].estimate) == (1.0, pytest.approx(0.31731, abs=1e-5))
+    assert summarize_years([{"anchor_z": Measure(None, 0), "anchor_p": Measure(None, 0)}], ["a"])["anchor_p"].n == 0
+
+
 def test_repeats_of_one_world_are_one():
     assert summary_to_json(summarize_years(YEARS, ["a", "a", "a"]))["final_assets"]["low"] is None
 
