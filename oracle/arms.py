@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.interventions import (
     Condition,
@@ -17,11 +16,9 @@ from oracle.interventions import (
     informed,
     play_condition,
 )
+from terms.aliases import Floats, Progress
 from terms.episode import AgentLike, play
 from terms.scenario import Scenario
-
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

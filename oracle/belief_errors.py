@@ -22,13 +22,13 @@ from oracle.calibration import Calibration, Observed, mean_by_episode, observed
 from oracle.interventions import Reference
 from oracle.posterior import stated_belief
 from oracle.retrace import retrace
+from terms.aliases import Floats
 from terms.columns import belief_errors
 from terms.estimates import Estimate
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Belief
 
-Floats = NDArray[np.float64]
 PARTS = ("be_type", "be_r", "be_kappa", "brier_eta")
 
 

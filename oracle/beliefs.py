@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from oracle import posterior
 from oracle.posterior import Posterior
 from oracle.prior import Grid, Knowledge
+from terms.aliases import Floats
 from terms.kernel import STANCES
 from terms.types import Belief, Observation, PrivateType
 
-Floats = NDArray[np.float64]
 _MAX_TILT = 60.0  # over the range of a quantity: e^60 is certainty for every purpose
 _POINT = 1e-6  # half width of a certain reservation, percent of R: the planner must not aim below it
 _MAX_STEPS = 100

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from terms.aliases import Floats
 from terms.estimates import LEVEL, UNDEFINED, Estimate
 
-Floats = NDArray[np.float64]
 FEW = 30
 UPPER = 0.5 + LEVEL / 2
 

@@ -40,13 +40,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.cache import Arrays, load_or_solve, solution_key
 from oracle.fitted import FittedValues, make_planner
@@ -65,10 +63,9 @@ from oracle.relaxation import (
     num_ticks,
     stance_params,
 )
+from terms.aliases import Floats, Progress
 from terms.types import Opener, Role
 
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 _SLOPE = 0.9  # of utility on the zopa, whose mean is known: any constant leaves the mean as it is
 _DISTANCES = np.concatenate([np.arange(0, 10, 0.5), np.arange(10, 40, 1.5), np.arange(40, 100.5, 3.0)])
 _CHUNK = 250

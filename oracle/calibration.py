@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from oracle.interventions import Reference
 from oracle.posterior import Posterior, pit, stance_probs
 from oracle.retrace import retrace
+from terms.aliases import Floats
 from terms.episode import AgentLike, play
 from terms.estimates import Estimate, Ratio, estimate_ratios
 from terms.kernel import STANCES
 from terms.scenario import Scenario
 from terms.types import PrivateType
 
-Floats = NDArray[np.float64]
 NUM_BINS = 10
 
 

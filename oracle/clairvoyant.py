@@ -11,18 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.clairvoyant import SLOTS
 from oracle.known_type import STANDARD, Problem, Resolution, problem_of, situation_values, value_at_start
 from terms.agents.moves import sign
+from terms.aliases import Floats
 from terms.config import GameConfig
 from terms.game import Game
 from terms.kernel import STANCES
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Family, Observation, Offer, PrivateType, Reject, Stance
-
-Floats = NDArray[np.float64]
 
 
 def clairvoyant_values(

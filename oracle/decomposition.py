@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.arms import Arms, Progress, run_arms
+from oracle.arms import Arms, run_arms
 from oracle.bootstrap import bootstrap_means, required_episodes
 from oracle.interventions import Reference
 from oracle.shapley import shapley_values
+from terms.aliases import Floats, Progress
 from terms.episode import AgentLike, agent_name
 from terms.estimates import Estimate
 from terms.scenario import Scenario
@@ -32,7 +33,6 @@ from terms.scenario import Scenario
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 ReferenceName = Literal["oracle", "clairvoyant"]
 ORDERED = ("execution", "inference", "uncertainty", "control")
 PLAYERS = ("belief", "type", "planning")

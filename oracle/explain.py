@@ -12,9 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from oracle import posterior
 from oracle.beliefs import tilt
 from oracle.clairvoyant import assess_actions, revealed_type
@@ -27,7 +24,6 @@ from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Cue, Decision, Observation, Offer, Reject, Turn, Unusable
 
-Floats = NDArray[np.float64]
 _NOTICEABLE = 0.005  # share of the price range: smaller costs are grid noise
 
 

@@ -26,11 +26,9 @@ from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.model import Model, Priors, build_model, build_priors
 from oracle.prior import Grid, Knowledge
 from oracle.regression import Net, fit, initial_net, standardised
+from terms.aliases import Floats
 from terms.draws import Draws, reservations
 from terms.noise import CueDraw, Noise
-
-Floats = NDArray[np.float64]
-
 
 PLANNING_GRID = Grid(1.0, 9)
 

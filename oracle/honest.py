@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.agents import Planner
 from oracle.clairvoyant import Clairvoyant, read_revealed_type
@@ -23,11 +22,10 @@ from oracle.posterior import Posterior
 from oracle.prior import SCALE, Grid, Knowledge
 from oracle.shipped import SETTINGS, values_for
 from oracle.valuation import Valuer
+from terms.aliases import Floats
 from terms.config import GameConfig
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Family, Observation, Offer
-
-Floats = NDArray[np.float64]
 
 
 def fitted_planner(values: FittedValues) -> Planner:

@@ -22,11 +22,11 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from oracle.kernels.clairvoyant import SLOTS, Worth, backward_induction, noise_weights, offer_values
 from terms.agents.moves import sign
+from terms.aliases import Floats, Ints
 from terms.config import GameConfig
 from terms.kernel import (
     NO_HISTORY,
@@ -37,9 +37,6 @@ from terms.kernel import (
     opening_scale,
 )
 from terms.types import Family, Observation, PrivateType
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,11 @@ ends.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr, ndtr
 
 from oracle.prior import SCALE
+from terms.aliases import Floats
 
-Floats = NDArray[np.float64]
 _LOG_ROOT_2PI = 0.5 * np.log(2 * np.pi)
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.prior import SCALE, Grid, Knowledge, build_prior, column_groups, regime_urgency
+from terms.aliases import Floats
 from terms.cues import posture_probs, sentiment_probs
 from terms.kernel import STANCES, kernel_params, opening_scale
 from terms.types import Channel, Role
 
-Floats = NDArray[np.float64]
 NUM_CUES = 9
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.fitted import FittedValues, make_planner
 from oracle.kernels.belief import TOP, observe
@@ -19,10 +18,10 @@ from oracle.kernels.planning import Planner, State, offer_values
 from oracle.model import Model, build_model
 from oracle.posterior import SENTIMENTS, seat_of
 from oracle.prior import Grid, Knowledge, Seat, build_prior
+from terms.aliases import Floats
 from terms.cues import POSTURES
 from terms.types import Accept, Action, Belief, Cue, Observation, Offer, Reject, Role
 
-Floats = NDArray[np.float64]
 ACCEPT, OFFER, REJECT = range(3)
 HIDDEN_CUE = (-1, -1)
 

@@ -19,15 +19,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle import likelihood
 from oracle.prior import SCALE, Grid, Group, Knowledge, Seat, build_prior
+from terms.aliases import Floats
 from terms.cues import POSTURES, concession_share, posture_probs, sentiment_probs
 from terms.kernel import STANCES, KernelParams, concession_rate, history_features, kernel_params, opening_scale
 from terms.types import Belief, Cue, Observation, Sentiment
 
-Floats = NDArray[np.float64]
 SENTIMENTS = tuple(Sentiment)
 
 

@@ -17,16 +17,15 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
+from terms.aliases import Floats
 from terms.cells import choose
 from terms.config import Beta, GameConfig, Uniform
 from terms.kernel import STANCES
 from terms.scenario import Scenario
 from terms.types import Family, Regime, Role, Stance
 
-Floats = NDArray[np.float64]
 SCALE = 100.0
 _EDGE = 1e-6  # prices are divided and multiplied on the way here
 _MIN_CELLS_STEP = 2.5  # percent of the frame: on a narrow one a fixed step would leave too few cells

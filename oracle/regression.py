@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-Floats = NDArray[np.float64]
+from terms.aliases import Floats
+
 RIDGE = 1e-4
 MIN_SPREAD = 0.3  # features are of order one
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
 from oracle.fitted import FittedValues
@@ -21,13 +20,10 @@ from oracle.kernels.finite import Finite, Truth
 from oracle.model import Model, build_model
 from oracle.prior import SCALE, Grid, Knowledge, build_prior
 from oracle.simulate import draw_batch
+from terms.aliases import Floats, Ints
 from terms.cells import Cell
 from terms.kernel import STANCES, KernelParams, kernel_params, opening_price, opening_scale
 from terms.types import Opener, Regime, Role
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 _GRID = Grid(2.0, 5)
 

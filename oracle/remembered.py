@@ -14,16 +14,15 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle import clairvoyant, known_type
 from oracle.cache import load_or_solve, solution_key
 from oracle.clairvoyant import clairvoyant_values, start_of
 from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.known_type import STANDARD, Resolution
+from terms.aliases import Floats
 from terms.scenario import Scenario
 
-Floats = NDArray[np.float64]
 _SOLVER = (clairvoyant, known_type)
 
 

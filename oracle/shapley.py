@@ -15,9 +15,9 @@ from math import factorial
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from terms.aliases import Floats
+
 Player = TypeVar("Player", bound=str)
 
 

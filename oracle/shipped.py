@@ -17,19 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.cache import Arrays, from_bytes, load_or_solve, solution_key, store, to_bytes
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets, train
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.planner import BayesAgent
 from oracle.prior import RELEASED_REGIMES, SCALE, Knowledge
+from terms.aliases import Floats
 from terms.config import GameConfig
 from terms.episode import play
 from terms.suites import fresh_suite
 from terms.types import Family, Opener, Regime
 
-Floats = NDArray[np.float64]
 STANDARD_PRIORS: dict[str, tuple[Regime, ...]] = {
     "overlap": (Regime.OVERLAP,),
     "urgency_shift": (Regime.URGENCY_SHIFT,),

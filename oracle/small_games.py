@@ -24,9 +24,9 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from terms.aliases import Floats
 from terms.config import GameConfig
 from terms.kernel import (
     STANCES,
@@ -41,7 +41,6 @@ from terms.kernel import (
 )
 from terms.types import Family
 
-Floats = NDArray[np.float64]
 Approximation = Callable[[int, float, tuple[float, ...], Floats], float]
 """``U(k, standing price, offers so far, normalised belief)``; any function gives a bracket, a good one a tight one."""
 

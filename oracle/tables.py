@@ -8,24 +8,22 @@ reference is, up to sampling; :func:`certificates` are nearer ones, of the laws 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.bounds import Bracket, bracket
 from oracle.interventions import Reference, run_reference, told_regime_and_family
 from oracle.relaxation import BracketSettings
 from oracle.remembered import remembered_values
 from oracle.shipped import values_for
+from terms.aliases import Floats, Progress
 from terms.columns import Columns
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 _CHUNK = 50  # episodes between two calls of progress
 _Z95 = 1.959964
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.clairvoyant import assess_actions
 from oracle.known_type import Resolution
 from oracle.posterior import Posterior
+from terms.aliases import Floats
 from terms.types import Action, Family, Observation, PrivateType
 
-Floats = NDArray[np.float64]
 Valuer = Callable[[Posterior, Observation, Sequence[Action]], Floats]
 _NUM_TYPES = 12
 _COARSE = Resolution(8, 32)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from terms.estimates import Floats
+from terms.aliases import Floats
 from terms.kernel import STANCES
 from terms.payoffs import utility
 from terms.records import EpisodeRecord

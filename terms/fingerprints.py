@@ -20,8 +20,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from terms.aliases import Floats
 from terms.columns import Columns
-from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
 from terms.metrics import METRIC_BY_NAME, concession_curve
 from terms.records import EpisodeRecord
 from terms.types import Termination

@@ -12,8 +12,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from terms.aliases import Floats
 from terms.columns import Columns
-from terms.estimates import Estimate, Floats, Ratio, estimate_ratios, estimate_share
+from terms.estimates import Estimate, Ratio, estimate_ratios, estimate_share
 from terms.types import Family, ReplyFault, Termination, ViolationKind
 
 Values = Callable[[Columns], Floats]

@@ -30,7 +30,7 @@ ALLOWED = {
 """Public names that may be defined in more than one module, each with its reason."""
 LEFT = """
 Action Agent Answer Batch Body Budget Call Cell Colors Columns Context Date Decision Difference Effort Episodes
-EventRow Floats Frozen Group Guard Ints Job Key Knowledge Line Memory Message Observation Offer Outcomes Past
+EventRow Frozen Group Guard Job Key Knowledge Line Memory Message Observation Offer Outcomes Past
 Plan Planner Problem Product Progress PromotionRow Record Result Row Rules Share Supplier Table Told View Voice
 Window between build_player choose close_store compare conclude cost cut decide decompose diagnose digest draw_cue
 episode_of explain from_row join_promotion lint_economy observe offer_values open_header open_store parquet_bytes

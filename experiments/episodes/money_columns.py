@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from commerce.economics import EconomicsConfig, UnitEconomics, unit_economics
 from terms import EpisodeRecord, Scenario
-from terms.estimates import Floats
+from terms.aliases import Floats
 
 
 class MoneyRow(NamedTuple):

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from experiments.episodes.money_columns import MoneyColumns, MoneyRow
 from experiments.stats.paired import bootstrap_clusters
-from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
+from terms.aliases import Floats
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
 
 BOOTSTRAP_SEED = 0
 LOT_EDGES = (1, 11, 21, 31, 41)

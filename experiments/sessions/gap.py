@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,11 +23,10 @@ from oracle.bankroll.reference import SupplierReference
 from oracle.bankroll.worth import SessionWorth
 from oracle.interventions import Condition, informed, play_condition
 from terms import Observation, Scenario
+from terms.aliases import Progress
 from terms.episode import AgentLike, agent_name, player_of
 from terms.meetings import Meeting
 from terms.types import Action, Family, ReplyFault
-
-Progress = Callable[[int, int], None]
 
 
 def sessions_gap(

@@ -23,7 +23,8 @@ from experiments.episodes.validity import too_many_unusable
 from experiments.sessions.spec import SessionsHeader
 from experiments.sessions.survival import survival_curve
 from experiments.stats.paired import bootstrap_clusters
-from terms.estimates import UNDEFINED, Estimate, Floats, Ratio, estimate_ratios, estimate_share
+from terms.aliases import Floats
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
 
 TAIL_SHARE, MIN_TAIL_SESSIONS = 0.25, 80
 """With fewer sessions the lower tail has no interval: a bootstrap of 40 holds the true value 0.90 of the time."""

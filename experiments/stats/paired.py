@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from terms import EpisodeRecord
+from terms.aliases import Floats
 from terms.columns import Columns
-from terms.estimates import Floats, Ratio, estimate_ratios, normal_quantile
+from terms.estimates import Ratio, estimate_ratios, normal_quantile
 from terms.metric_table import METRIC_BY_NAME, RATIO_BY_NAME
 
 #: Metrics that agents can be paired on: the denominator is fixed by the scenario, or both stated beliefs in it.

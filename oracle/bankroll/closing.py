@@ -16,15 +16,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.planner import BeliefTracker
 from oracle.posterior import Posterior, answer_probs
 from oracle.prior import SCALE, Seat, column_groups
+from terms.aliases import Floats
 from terms.records import EpisodeRecord
 from terms.types import Decision, Termination
 
-Floats = NDArray[np.float64]
 POINT = 1e-6
 """Half the width of the cell of a reservation that was seen: rounding in a price must not contradict it."""
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from commerce.economics import BankrollChain, ChainConfig, EconomicsConfig, build_chain
 from oracle.bankroll.meeting import Table
@@ -31,12 +30,12 @@ from oracle.bankroll.worth import SessionWorth
 from oracle.bootstrap import bootstrap_means, required_episodes
 from oracle.decomposition import OVERALL, Row
 from oracle.interventions import Condition
+from terms.aliases import Floats
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 PARTS = ("execution", "inference", "uncertainty", "control", "caution")
 STEPS = ("execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control", "caution")
 ARMS = ("played", "base", "posterior", "revealed", "neutral", "aware", "known", "memoryless")

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import UnitEconomics
@@ -33,11 +32,11 @@ from oracle.known_type import (
     solve_on,
 )
 from terms.agents.moves import sign
+from terms.aliases import Floats
 from terms.game import Game
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Observation, Offer, Opener, Reject
 
-Floats = NDArray[np.float64]
 Utility = Callable[[Floats], Floats]
 """What cash in cents after a period is worth; takes and returns an array."""
 

@@ -23,17 +23,16 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from commerce.economics import ChainConfig
 from oracle.bankroll.closing import Closing, close_meeting
 from oracle.model import Model
 from oracle.planner import BeliefTracker
 from oracle.prior import RELEASED_REGIMES, SCALE, Grid, Group, Knowledge, Seat, column_groups
+from terms.aliases import Floats
 from terms.config import Beta
 from terms.types import Role
 
-Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-12
 FINE, HEAVY = 0.25, 0.02
 """Cells wider than ``FINE`` percent of R with more than ``HEAVY`` of the belief are halved between meetings."""

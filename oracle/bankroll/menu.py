@@ -33,11 +33,10 @@ from oracle.bankroll.memory import Memory
 from oracle.bankroll.problem import RuinProblem, stage_law
 from terms import play
 from terms.agents.scripted import FixedConcession
+from terms.aliases import Floats, Ints
 from terms.scenario import Scenario
 from terms.types import Opener
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CLASSES = ("stranger", "met once", "met twice", "met 3 times", "met 4 times", "met 5 times or more")
 EAGER = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 EXITS = (0.0, 1.0, 3.0, 6.0)

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.ruin import Atoms
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from terms.aliases import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

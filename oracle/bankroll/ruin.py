@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.bankroll.problem import RuinProblem
 from oracle.errors import ConvergenceError
 from oracle.kernels.ruin import Lattice, evaluate, optimise, spread
+from terms.aliases import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _RESIDUAL_CENTS = 1e-4
 
 

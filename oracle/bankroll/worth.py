@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from commerce.bankroll import BankrollConfig
@@ -31,9 +30,9 @@ from oracle.bankroll.menu import STANDARD_MENU, MenuSettings, Outcomes, build_pr
 from oracle.bankroll.ruin import Valued, solve, solve_risk_neutral, value_policy
 from oracle.cache import Arrays, load_or_solve, solution_key
 from oracle.kernels.compiling import SOURCE_DIGEST
+from terms.aliases import Floats
 from terms.estimates import LEVEL, Estimate
 
-Floats = NDArray[np.float64]
 NUM_GROUPS = 10
 MENU_VERSION = 3  # raise it when plans, classes or the way they are played change
 

@@ -11,12 +11,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.compiling import inline, kernel
 from oracle.model import Model, Rules
+from terms.aliases import Floats
 
-Floats = NDArray[np.float64]
 TOP = 100.0
 _ROOT_2 = math.sqrt(2.0)
 _ROOT_2PI = math.sqrt(2.0 * math.pi)

@@ -20,14 +20,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.compiling import inline, kernel
 from oracle.kernels.formulas import accept_prob, history_features, walk_prob
+from terms.aliases import Floats, Ints
 from terms.kernel import Features, KernelParams
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SLOTS = 4
 _ROOT_2 = math.sqrt(2.0)
 _ROOT_2PI = math.sqrt(2.0 * math.pi)

@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.belief import TOP, logit_factors, past_of, rates
 from oracle.kernels.compiling import inline, kernel
@@ -24,9 +23,7 @@ from oracle.kernels.finite import (
 )
 from oracle.kernels.penalty import Scratch, between, dot, guess, make_scratch, take_cue
 from oracle.kernels.told import Told, told_now, told_values
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from terms.aliases import Floats, Ints
 
 
 class Tree(NamedTuple):

@@ -9,7 +9,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.belief import TOP, conceded, observe
 from oracle.kernels.compiling import inline, kernel
@@ -25,9 +24,7 @@ from oracle.kernels.paths import draw_cue, fresh_weights, state_at
 from oracle.kernels.planning import Planner, State, action_value, look_ahead
 from oracle.kernels.simulate import unpack
 from oracle.model import Priors
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from terms.aliases import Floats, Ints
 
 
 class Hidden(NamedTuple):

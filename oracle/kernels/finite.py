@@ -18,14 +18,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.belief import TOP, normal_cdf, walk_given_above
 from oracle.kernels.compiling import inline
 from oracle.kernels.value import Nets
 from oracle.model import Model
+from terms.aliases import Floats
 
-Floats = NDArray[np.float64]
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
 CLIPPED, HELD, INSIDE = range(3)
 

@@ -10,7 +10,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.belief import (
     TOP,
@@ -29,9 +28,8 @@ from oracle.kernels.compiling import inline, kernel
 from oracle.kernels.formulas import counter_offer, opening_price
 from oracle.kernels.planning import Planner, State, best_offer, state_features
 from oracle.model import Model, Priors
+from terms.aliases import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 RAMP, RANDOM, GREEDY = range(3)
 
 

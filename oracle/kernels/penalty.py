@@ -11,15 +11,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.belief import TOP, Past, conceded, past_of, posture_law, rates
 from oracle.kernels.compiling import inline
 from oracle.kernels.finite import Finite, Truth, normalise
 from oracle.kernels.paths import pick
 from oracle.kernels.value import NUM_FEATURES, Marginals, bounded_value, features, net_value
-
-Floats = NDArray[np.float64]
+from terms.aliases import Floats
 
 
 class Scratch(NamedTuple):

@@ -13,7 +13,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.belief import (
     TOP,
@@ -34,9 +33,7 @@ from oracle.kernels.belief import (
 from oracle.kernels.compiling import inline, kernel
 from oracle.kernels.value import NUM_FEATURES, Marginals, Nets, bounded_value, features, net_value
 from oracle.model import Model
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from terms.aliases import Floats, Ints
 
 
 class State(NamedTuple):

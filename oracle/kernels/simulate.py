@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.compiling import inline, kernel
 from oracle.kernels.formulas import (
@@ -23,10 +22,8 @@ from oracle.kernels.formulas import (
     utility,
     walk_prob,
 )
+from terms.aliases import Floats, Ints
 from terms.kernel import KernelParams
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FIXED, TIME_DEPENDENT, PATIENT, SCHEDULE = range(4)
 AGENT_ACCEPT, COUNTERPART_ACCEPT, COUNTERPART_WALK, ROUND_LIMIT = range(4)

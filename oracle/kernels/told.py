@@ -6,13 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oracle.kernels.belief import TOP, normal_cdf
 from oracle.kernels.compiling import inline
 from oracle.kernels.finite import Finite
-
-Floats = NDArray[np.float64]
+from terms.aliases import Floats
 
 
 class Told(NamedTuple):

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from oracle.kernels.belief import Past
 from oracle.kernels.compiling import inline
+from terms.aliases import Floats
 
-Floats = NDArray[np.float64]
 NUM_FEATURES = 26
 _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 
