@@ -18,7 +18,7 @@ from commerce.stock import put_in
 from commerce.streams import keyed_uniforms
 from commerce.types import BoolArray, IntArray, Speed
 
-_SPEEDS = tuple(Speed)
+SPEEDS = tuple(Speed)
 
 
 class Shipped(NamedTuple):
@@ -36,7 +36,7 @@ def pending_orders(state: YearState) -> Orders:
 
 def ship(setting: Setting, state: YearState, order_ids: IntArray, speed: Speed) -> Shipped:
     """Ship pending orders: freight leaves the bank, the net revenue enters escrow, returns are drawn."""
-    rules, orders, row = setting.rules, state.orders, _SPEEDS.index(speed)
+    rules, orders, row = setting.rules, state.orders, SPEEDS.index(speed)
     places = np.flatnonzero(np.isin(orders.order_id, order_ids) & orders.is_pending)
     chosen = orders.rows(places)
     freight = round_fen(setting.freight_fen[chosen.sku] * rules.speed_cost[row] * chosen.units)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from commerce.config import Rules
+from commerce.decisions import Decisions
 from commerce.ledger import Account, Entity, post
 from commerce.lots import from_rows
 from commerce.money import to_yuan
@@ -28,6 +29,7 @@ class Door:
 
     setting: Setting
     state: YearState
+    decisions: Decisions | None = None
 
     @property
     def world(self) -> World:
@@ -73,6 +75,8 @@ class Door:
             (Entity.PURCHASE_ORDER, placed.order_id),
             order.total_fen,
         )
+        if self.decisions is not None:
+            self.decisions.bought(placed)
         told = (placed.told_first_day - placed.placed_day, placed.told_last_day - placed.placed_day)
         return Booking(placed.order_id, order.total_fen, told)
 

@@ -49,6 +49,16 @@ def open_store(setting: Setting, state: YearState, store_type: int, name: str) -
     return store
 
 
+def open_store_of(state: YearState, store_type: int) -> StoreState | None:
+    """Return the open store of a type, of which there is one at most."""
+    return next((store for store in state.stores if store.store_type == store_type and store.is_open), None)
+
+
+def move_to_bank(state: YearState, amount_fen: int) -> None:
+    """Move money from the wallet, which must hold it, to the bank."""
+    post(state.ledger, state.stamp("withdrawal"), Account.BANK, Account.WALLET, (Entity.YEAR, 0), amount_fen)
+
+
 class Liquidation(NamedTuple):
     """Units sold off when a store closed, and what they brought."""
 
@@ -127,8 +137,8 @@ def set_price(setting: Setting, store: StoreState, sku: int, price_fen: int) -> 
     return old
 
 
-def unlist(setting: Setting, state: YearState, store: StoreState, sku: int, quantity: int) -> None:
-    """Move units from the shelf back to the unlisted stock."""
+def unlist(setting: Setting, state: YearState, store: StoreState, sku: int, quantity: int) -> int:
+    """Move units from the shelf back to the unlisted stock and return how many stay on it."""
     place = _listed_place(setting, store, sku)
     if quantity > store.shelf[place]:
         raise RefusedError(
@@ -138,6 +148,7 @@ def unlist(setting: Setting, state: YearState, store: StoreState, sku: int, quan
     state.unlisted[sku] += quantity
     if store.shelf[place] == 0:
         store.price_fen[place] = 0  # the trailing price stays, or taking a product off would launder a low one
+    return int(store.shelf[place])
 
 
 def _listed_place(setting: Setting, store: StoreState, sku: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from commerce.audit import check_books
 from commerce.config import PAPER, Rules
+from commerce.decisions import Decisions
 from commerce.ledger import Batch, close_batches
 from commerce.morning import finish, morning_step, start_year
 from commerce.news import day_report
@@ -83,11 +84,18 @@ class Year:
         self.setting = Setting(world, rules)
         self._procurement = procurement or SupplierDesk()
         self._on_postings = on_postings
+        self._is_whole = state is None
         if state is None:
             state = initial_state(self.setting, self._procurement.initial_book())
             start_year(self.setting, state)
         self.state = state
-        self._desk = Desk(self.setting, self.state, self._procurement)
+        self._decisions = Decisions(self.setting.num_skus)
+        self._desk = Desk(self.setting, self.state, self._procurement, self._decisions)
+
+    @property
+    def decisions(self) -> Decisions | None:
+        """What was decided so far; ``None`` for a year that began from a saved state."""
+        return self._decisions if self._is_whole else None
 
     @property
     def procurement(self) -> Procurement:
@@ -137,6 +145,7 @@ class Year:
     def stop(self) -> None:
         """End the year early; it is scored like any other end."""
         if not self.is_over:
+            self._decisions.stopped(self.state)
             finish(self.setting, self.state, EndReason.STOPPED)
             self._pass_on(close_batches(self.state.ledger))
             check_books(self.setting, self.state)
@@ -148,6 +157,7 @@ class Year:
             return self._result(minutes, data=day_report(self.state))
         if self.is_over:
             return self._refuse(Refusal(YEAR_OVER, None, f"closing time came first: {self.state.end}"), minutes)
+        self._decisions.begin_call()
         try:
             return self._result(minutes, data=tool.handler(self._desk, given))
         except RefusedError as error:
@@ -160,7 +170,9 @@ class Year:
         if minutes is not None and minutes < left:
             state.minute += minutes
             return minutes
+        self._decisions.end_day(state)
         self._pass_on(morning_step(self.setting, state))
+        self._decisions.begin_day(state)
         return left
 
     def _pass_on(self, batches: list[Batch]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from commerce.decisions import Decisions
 from commerce.refusals import RefusedError
 from commerce.seam import Procurement
 from commerce.setting import Setting
@@ -22,6 +23,7 @@ class Desk:
     setting: Setting
     state: YearState
     procurement: Procurement
+    decisions: Decisions
 
 
 def clock(minute: int) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from commerce.fulfilment import pending_orders, ship
-from commerce.ledger import Account, Entity, post
+from commerce import shopkeeping
+from commerce.fulfilment import SPEEDS, pending_orders, ship
+from commerce.ledger import Account
 from commerce.lots import storage_bill, sum_by
 from commerce.money import to_fen, to_yuan
 from commerce.orders import Orders
 from commerce.refusals import RefusedError
 from commerce.returns import return_hint
-from commerce.shopkeeping import find_sku
 from commerce.state import Inbound
 from commerce.stock import average_cost_fen
 from commerce.tools import arguments as args
@@ -52,7 +52,8 @@ def withdraw(desk: Desk, given: args.Withdraw) -> Data:
         raise RefusedError(
             "insufficient_funds", "amount", f"amount={given.amount} exceeds the wallet of {to_yuan(wallet):.2f} yuan"
         )
-    post(desk.state.ledger, desk.state.stamp("withdrawal"), Account.BANK, Account.WALLET, (Entity.YEAR, 0), amount)
+    shopkeeping.move_to_bank(desk.state, amount)
+    desk.decisions.withdrew(desk.state, amount)
     return {
         "withdrawn": to_yuan(amount),
         "bank_balance": to_yuan(desk.state.bank_fen),
@@ -115,7 +116,9 @@ def ship_orders(desk: Desk, given: args.ShipOrders) -> Data:
     ids = pending.order_id if given.shipment_ids is None else np.array(_known(given.shipment_ids, pending))
     if not len(ids):
         raise RefusedError("nothing_to_ship", None, "no order is waiting to be shipped")
-    done = ship(desk.setting, desk.state, ids, Speed(given.speed))
+    speed = Speed(given.speed)
+    done = ship(desk.setting, desk.state, ids, speed)
+    desk.decisions.shipped(desk.state, done.orders, SPEEDS.index(speed))
     return {
         "speed": given.speed,
         "shipped_count": len(done.orders.order_id),
@@ -158,7 +161,7 @@ def trace_return_sources(desk: Desk, given: args.TraceReturnSources) -> Data:
     units = desk.state.units
     rows = [int(sku) for sku in desk.state.sources]
     if given.product_id is not None:
-        wanted = find_sku(desk.setting, given.product_id)
+        wanted = shopkeeping.find_sku(desk.setting, given.product_id)
         if wanted not in rows:
             raise RefusedError("no_history", "product_id", f"nothing of {given.product_id} was ever delivered")
         rows = [wanted]

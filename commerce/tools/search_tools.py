@@ -149,7 +149,7 @@ def chatbox(desk: Desk, given: args.Chatbox) -> Data:
         suppliers.append(world.supplier_index[uid])
     moves = tuple(_move(world, move) for move in given.actions)
     turn = ChatTurn(tuple(suppliers), given.content, moves)
-    replies = desk.procurement.chat(Door(desk.setting, desk.state), desk.state.book, turn)
+    replies = desk.procurement.chat(Door(desk.setting, desk.state, desk.decisions), desk.state.book, turn)
     return {
         "replies": [
             {

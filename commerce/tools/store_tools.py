@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from commerce import shopkeeping
+from commerce.decisions import CLOSE_STORE, LIQUIDATE_STORE, OPEN_STORE
 from commerce.money import to_yuan
 from commerce.news import promotion_windows
 from commerce.refusals import RefusedError
@@ -22,6 +23,7 @@ def open_store(desk: Desk, given: args.OpenStore) -> Data:
         raise RefusedError("unknown_store_type", "store_type", f"store_type={given.store_type!r} is none of: {allowed}")
     was_open = any(store.store_type == row for store in state.stores)
     store = shopkeeping.open_store(desk.setting, state, row, given.store_name)
+    desk.decisions.store_act(state, OPEN_STORE, row)
     return {
         "store_id": store.store_id,
         "store_type": given.store_type,
@@ -38,6 +40,7 @@ def close_store(desk: Desk, given: args.CloseStore) -> Data:
     """Close a store."""
     store = shopkeeping.find_store(desk.state, given.store_id)
     sold = shopkeeping.close_store(desk.setting, desk.state, store, liquidate=given.liquidate)
+    desk.decisions.store_act(desk.state, LIQUIDATE_STORE if given.liquidate else CLOSE_STORE, store.store_type)
     ids = desk.setting.world.skus.sku_id
     items = [
         {"product_id": ids[sku], "quantity": units, "salvage": to_yuan(fen) if given.liquidate else None}
@@ -123,6 +126,7 @@ def publish_to_store(desk: Desk, given: args.PublishToStore) -> Data:
         sku = shopkeeping.find_sku(desk.setting, item.product_id)
         price = shopkeeping.checked_price_fen(desk.setting, sku, item.retail_price, "retail_price")
         shopkeeping.publish(desk.setting, desk.state, store, sku, item.quantity, price)
+        desk.decisions.listed(desk.state, sku, item.quantity, price)
         return {"quantity_stocked": item.quantity, "retail_price": to_yuan(price)}
 
     return {"store_id": store.store_id, **each_item(given.plan, lambda item: item.product_id, act)}
@@ -136,6 +140,7 @@ def set_prices(desk: Desk, given: args.SetPrices) -> Data:
         sku = shopkeeping.find_sku(desk.setting, item.product_id)
         price = shopkeeping.checked_price_fen(desk.setting, sku, item.price, "price")
         old = shopkeeping.set_price(desk.setting, store, sku, price)
+        desk.decisions.priced(desk.state, sku, price)
         return {"old_price": to_yuan(old), "new_price": to_yuan(price)}
 
     return {"store_id": store.store_id, **each_item(given.prices, lambda item: item.product_id, act)}
@@ -147,7 +152,8 @@ def return_to_warehouse(desk: Desk, given: args.ReturnToWarehouse) -> Data:
 
     def act(item: args.ReturnItem) -> Data:
         sku = shopkeeping.find_sku(desk.setting, item.product_id)
-        shopkeeping.unlist(desk.setting, desk.state, store, sku, item.quantity)
+        left = shopkeeping.unlist(desk.setting, desk.state, store, sku, item.quantity)
+        desk.decisions.taken_off(desk.state, sku, item.quantity, left)
         return {"returned": item.quantity}
 
     return {"store_id": store.store_id, **each_item(given.items, lambda item: item.product_id, act)}
@@ -157,6 +163,7 @@ def join_promotion(desk: Desk, given: args.JoinPromotion) -> Data:
     """Join a promotion."""
     store = shopkeeping.find_store(desk.state, given.store_id)
     row = shopkeeping.join_promotion(desk.setting, desk.state, store, given.event_name, given.discount_rate)
+    desk.decisions.joined(desk.state, store.store_type, row, given.discount_rate)
     promotion = desk.setting.world.promotions[row]
     return {
         "store_id": store.store_id,
