@@ -9,7 +9,7 @@ Rules, in order:
    left must agree on decision and price. Where they differ, the last counts if it closes the reply and words other than
    "or" set it apart from the one before; else the reply is unreadable. A reply stopped at the output limit counts only
    if the object closes it.
-5. A price is a JSON number, or text that is one unmistakable amount (:mod:`experiments.llm.money`). An ``Accept``
+5. A price is a JSON number, or text that is one unmistakable amount (:mod:`terms.prices`). An ``Accept``
    that names another price than the standing one agrees to nothing and is unreadable.
 6. A readable move outside the rules stays what it is, with the verdict *illegal*; the game counts it.
 """
@@ -19,10 +19,10 @@ from __future__ import annotations
 import math
 import re
 
-from experiments.llm.money import read_amount, stated_price
 from experiments.llm.objects import FoundObject, Value, blank_thinking, find_objects
 from experiments.llm.records import Completion
 from experiments.players.receipts import Problem, Reading, Repair, Verdict, unusable
+from terms.prices import parse_price, stated_price
 from terms.protocol import read_belief, read_decision
 from terms.types import Accept, Action, Belief, Decision, Observation, Offer, Reject
 
@@ -185,7 +185,7 @@ def _read_price(
     if raw is None:
         return None
     if decision is Decision.ACCEPT and observation.standing_price is not None:
-        named = read_amount(raw) if isinstance(raw, str) else raw
+        named = parse_price(raw) if isinstance(raw, str) else raw
         if not isinstance(named, float) or not abs(named - observation.standing_price) <= _CENT:
             raise _UnreadableError(
                 "price", _shown(raw), f"null with Accept, which closes at {observation.standing_price}"
@@ -197,7 +197,7 @@ def _read_price(
 def _read_number(raw: object, observation: Observation, repairs: list[Repair]) -> float:
     price = raw
     if isinstance(raw, str):
-        price = read_amount(raw)
+        price = parse_price(raw)
         repairs.append(Repair.NUMBER_FROM_TEXT)
     if not isinstance(price, float) or not math.isfinite(price):
         allowed = f"a JSON number between {observation.price_min:g} and {observation.price_max:g}"

@@ -51,7 +51,7 @@ def test_the_layout_of_amazon_history_price_is_read(tmp_path):
         ("Lamp,home,50,40,1000000000001,x", "unreadable price", "high_price='1000000000001'"),
         ("Lamp,home,50,40,nan,x", "unreadable price", "high_price='nan'"),
         ("Lamp,home,50,80,80,x", "no price spread", "low_price=80.0, high_price=80.0"),
-        ("Lamp,home,1e9,40,80,x", "unreadable price", "reference_price='1e9'"),
+        ("Lamp,home,1.200,40,80,x", "unreadable price", "reference_price='1.200'"),
         ("Lamp,home,50,50,50.00000001,x", "no price spread", "low_price=50.0, high_price=50.00000001"),
         ("Lamp,home,50,0,80,x", "no price spread", "low_price=0.0, high_price=80.0"),
         ("Lamp,home,39.99,40,80,x", "reference outside low and high", "reference_price=39.99 not in [40.0, 80.0]"),

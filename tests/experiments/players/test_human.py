@@ -40,7 +40,7 @@ def test_a_line_is_a_move(line, move):
 
 
 @pytest.mark.parametrize(
-    "line", ["", "\n", "45 or 50", "-5", "1,2,3", "accept 45", "45k", "nan", "1e3", "9" * 400, "offer"]
+    "line", ["", "\n", "45 or 50", "-5", "1,2,3", "accept 45", "45k", "nan", "1.200", "9" * 400, "offer"]
 )
 def test_a_line_that_could_mean_something_else_is_asked_again(line):
     assert read_move(line, STANDING) == HELP

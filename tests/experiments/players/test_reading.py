@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.llm.money import read_amount
 from experiments.llm.records import Completion
 from experiments.players.reading import read_completion, read_move
 from experiments.players.receipts import Problem, Reading, Repair, Verdict, unusable
 from terms import Accept, Game, Offer, Reject, Unusable
+from terms.prices import parse_price
 from terms.types import Belief, Opener, ReplyFault, Role
 from tests.experiments.llm.scripted import move
 from tests.terms.builders import make_scenario
@@ -365,7 +365,7 @@ def test_any_text_gets_a_verdict_and_a_price_comes_from_its_span(text, finish_re
         assert used["decision"].strip().lower() == type(reading.action).__name__.lower()
     if isinstance(reading.action, Offer):
         written = json.loads(text[slice(*reading.price_span)])
-        assert reading.action.price == (read_amount(written) if isinstance(written, str) else written)
+        assert reading.action.price == (parse_price(written) if isinstance(written, str) else written)
         assert reading.span[0] < reading.price_span[0] < reading.price_span[1] < reading.span[1]
     else:
         assert reading.price_span is None
