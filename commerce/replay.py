@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from commerce.reading import TOO_DEEP, is_too_deep
@@ -16,6 +16,7 @@ from commerce.state import state_digest
 from commerce.year import Result, Year
 
 _DIGEST_LENGTH = 16
+_WRITTEN = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 class DivergedError(ValueError):
@@ -42,41 +43,7 @@ def entry_from_json(data: Mapping[str, Any]) -> Entry:
 
 def result_digest(result: Result) -> str:
     """Return a short digest of everything an agent was told."""
-    text = json.dumps(result.to_json_object(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
-
-
-class RecordedYear:
-    """A year whose calls are written down, and compared with what was written before.
-
-    ``past`` are the entries of an earlier, unfinished attempt: the same merchant makes the same calls, so each must be
-    equal, and only what comes after them is passed to ``write``.
-    """
-
-    def __init__(self, year: Year, write: Callable[[Entry], None], past: Sequence[Entry] = ()) -> None:
-        self.year = year
-        self._write, self._past = write, past
-        self._number = 0
-
-    def call(self, tool: str, arguments: Mapping[str, Any] | str | None = None) -> Result:
-        """Make a call and record it; a call after the end of the year is not part of it."""
-        is_over = self.year.is_over
-        arguments = recordable(arguments)
-        result = self.year.call(tool, arguments)
-        if not is_over:
-            entry = Entry(self._number, tool, arguments, result_digest(result))
-            if self._number < len(self._past):
-                check_entry(self._past[self._number], entry)
-            else:
-                self._write(entry)
-            self._number += 1
-        return result
-
-    def finish(self) -> None:
-        """Stop the year; entries that were never reached again mean that the merchant plays another year."""
-        self.year.stop()
-        if self._number < len(self._past):
-            diverged(self._past[self._number], "nothing")
+    return hashlib.sha256(_WRITTEN(result.to_json_object()).encode()).hexdigest()[:_DIGEST_LENGTH]
 
 
 def recordable(arguments: Any) -> Any:
@@ -102,7 +69,7 @@ def diverged(written: Entry, found: object) -> NoReturn:
 
 
 def _canonical(entry: Entry) -> str:
-    return json.dumps(entry.to_json_object(), sort_keys=True)
+    return _WRITTEN(entry.to_json_object())
 
 
 def replay(year: Year, entries: Iterable[Entry]) -> Year:

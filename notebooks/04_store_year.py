@@ -44,9 +44,9 @@ NUM_DAYS, NUM_WORLDS = (45, 2) if FAST else (365, 5)
 # %%
 folder = Path(tempfile.mkdtemp())
 spec = YearSpec(merchant="rule-based", world_seed=DEFAULT_SEED, rules="fair", num_days=NUM_DAYS)
-result = run_year(folder / "year", spec)
+played = run_year(folder / "year", spec)
 story = read_story(folder / "year")
-print(f"{len(story.calls):,} calls, ended by {result['end']}")
+print(f"{len(story.calls):,} calls, ended by {played.result['end']}")
 for number, event in enumerate(story.events, 1):
     print(number, event.name, f"days {event.first_day} to {event.last_day}")
 
@@ -121,7 +121,7 @@ worlds = range(DEFAULT_SEED, DEFAULT_SEED + NUM_WORLDS)
 specs = [
     YearSpec(merchant=name, world_seed=seed, rules="fair", num_days=NUM_DAYS) for name in MERCHANTS for seed in worlds
 ]
-results = [run_year(folder / f"{spec.merchant}-{spec.world_seed}", spec) for spec in specs]
+results = [run_year(folder / f"{spec.merchant}-{spec.world_seed}", spec).result for spec in specs]
 for name in MERCHANTS:
     summary = summary_object([one for one in results if one["spec"]["merchant"] == name])
     for metric in ("final_assets", "is_bankrupt", "se_plus", "bad_spend_pct"):

@@ -18,12 +18,11 @@ from experiments.llm.spending import Spending
 from experiments.players.registry import microusd
 from experiments.players.seat import is_model
 from experiments.report.year_words import METRICS
-from experiments.storage.journal import strict_loads
 from experiments.storekeeper.settings import in_proportion
-from experiments.years.run import RESULT
+from experiments.years.run import YearRun
 from experiments.years.spec import YearSpec
 from experiments.years.summary import summary_object
-from experiments.years.transcript import DayRecord, Outcome, OutcomeRecord
+from experiments.years.transcript import DayRecord, Outcome
 
 _BAD_IN_NAME = re.compile(r"[^A-Za-z0-9._@+-]+")
 
@@ -65,37 +64,26 @@ class ModelChoice:
         return {name: value for name, value in chosen.items() if value is not None}
 
 
-class Played(NamedTuple):
-    """A year that was played: its folder, its result if it is scored, and an agent's outcome."""
-
-    folder: Path
-    spec: YearSpec
-    result: dict[str, Any] | None
-    outcome: OutcomeRecord | None = None
-
-
-def play_years(plan: YearPlan, choice: ModelChoice, workers: int) -> list[Played]:
+def play_years(plan: YearPlan, choice: ModelChoice, workers: int) -> list[YearRun]:
     """Play the years of ``plan``, those of a merchant in processes and those of a model in threads."""
-    played = _agent_years(plan, choice, workers) if is_model(plan.agent) else _merchant_years(plan, choice, workers)
+    played = _model_years(plan, choice, workers) if is_model(plan.agent) else _merchant_years(plan, choice, workers)
     found = []
     for one in played:
         found.append(one)
-        end = one.outcome.outcome.value if one.outcome else (one.result or {})["end"]
-        detail = f" ({one.outcome.detail})" if one.outcome and not one.outcome.is_scored else ""
-        note(f"{one.spec.merchant} in world {one.spec.world_seed}: {end}{detail}, {one.folder}")
+        detail = "" if one.outcome.is_scored else f" ({one.outcome.detail})"
+        note(f"{one.spec.merchant} in world {one.spec.world_seed}: {one.outcome.outcome}{detail}, {one.folder}")
     return sorted(found, key=lambda one: one.spec.world_seed)
 
 
-def _merchant_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[Played]:
+def _merchant_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[YearRun]:
     from experiments.years.batch import run_merchant_years
 
     if choice != ModelChoice():
         raise ValueError(f"agent={plan.agent!r} is not a language model; model options have no effect on it")
-    for job, result in run_merchant_years(_jobs(plan, plan.agent, None), workers):
-        yield Played(job.folder, job.spec, result)
+    return run_merchant_years(_jobs(plan, plan.agent, None), workers)
 
 
-def _agent_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[Played]:
+def _model_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[YearRun]:
     from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
     from experiments.years.batch import run_agent_years
 
@@ -122,10 +110,7 @@ def _agent_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[
             progress(sum(reached.values()), total)
 
         stop = seat.client.stop if seat.client else lambda: None
-        for job, outcome in run_agent_years(jobs, seat, workers, stop, on_day):
-            path = job.folder / RESULT
-            result = strict_loads(path.read_bytes()) if outcome.is_scored else None
-            yield Played(job.folder, job.spec, result, outcome)
+        yield from run_agent_years(jobs, seat, workers, stop, on_day)
 
 
 def _jobs(plan: YearPlan, name: str, settings: dict[str, Any] | None) -> list[Any]:
@@ -147,13 +132,13 @@ def _jobs(plan: YearPlan, name: str, settings: dict[str, Any] | None) -> list[An
     return [Job(base / f"world-{spec.world_seed}-days-{plan.num_days}", spec) for spec in specs]
 
 
-def show_years(plan: YearPlan, played: list[Played], *, as_json: bool) -> None:
+def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
     """Print the metrics over the scored years and what was excluded; raise or exit if there is nothing to score."""
     scored = [one.result for one in played if one.result is not None]
     lost = [one for one in played if one.result is None]
     summary = summary_object(scored)
     excluded = [
-        {"folder": str(one.folder), "outcome": o.outcome, "detail": o.detail} for one in lost if (o := one.outcome)
+        {"folder": str(one.folder), "outcome": one.outcome.outcome, "detail": one.outcome.detail} for one in lost
     ]
     if as_json:
         out(json.dumps({**summary, "excluded": excluded}, allow_nan=False))
@@ -163,8 +148,8 @@ def show_years(plan: YearPlan, played: list[Played], *, as_json: bool) -> None:
             "95 % intervals over worlds, - is undefined")  # fmt: skip
         for metric in (name for name in METRICS if name in summary):
             out(f"{metric:38}{estimate(summary[metric])}  n={summary[metric]['n']}")
-    if any(one.outcome for one in played):
-        _tell_cost([one.outcome.spending for one in played if one.outcome])
+    if is_model(plan.agent):
+        _tell_cost([one.outcome.spending for one in played])
     if lost:
         _tell_lost(lost, len(played))
     if not scored:
@@ -179,9 +164,9 @@ def _tell_cost(spent: list[Spending]) -> None:
         note(f"WARNING: the cost of {unknown:,} attempts is unknown and in no sum; `terms cost FOLDER` says more")
 
 
-def _tell_lost(lost: list[Played], num: int) -> None:
-    kinds = ", ".join(sorted({one.outcome.outcome.value for one in lost if one.outcome}))
+def _tell_lost(lost: list[YearRun], num: int) -> None:
+    kinds = ", ".join(sorted({one.outcome.outcome.value for one in lost}))
     note(f"EXCLUDED: {len(lost)} of {num} years are in no number ({kinds}); the same command goes on with them")
-    over = [one.outcome for one in lost if one.outcome and one.outcome.outcome is Outcome.BUDGET]
+    over = [one.outcome for one in lost if one.outcome.outcome is Outcome.BUDGET]
     if over:
         raise BudgetExceeded(over[0].detail)

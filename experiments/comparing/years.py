@@ -11,7 +11,6 @@ import numpy as np
 from experiments.stats.paired import Comparison, compare_values
 from experiments.storage.journal import strict_loads
 from experiments.years.run import HEADER, RESULT, is_year, read_spec
-from experiments.years.spec import YearSpec
 from experiments.years.transcript import read_outcome
 
 BETTER = {
@@ -63,7 +62,7 @@ def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
     for folder in years:
         spec = read_spec(folder)
         by_world = found.setdefault(spec.merchant, {})
-        if (why := _why_excluded(folder, spec)) is not None:
+        if (why := _why_excluded(folder)) is not None:
             excluded[folder] = why
             continue
         result: dict[str, Any] = strict_loads((folder / RESULT).read_bytes())
@@ -74,13 +73,12 @@ def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
     return Outcomes(means, excluded)
 
 
-def _why_excluded(folder: Path, spec: YearSpec) -> str | None:
-    """Return why a year has no score. An agent's has one when its outcome says so, whatever files lie beside it."""
+def _why_excluded(folder: Path) -> str | None:
+    """Return why a year has no score; it has one when its outcome says so, whatever files lie beside it."""
     outcome = read_outcome(folder)
     if outcome is not None and not outcome.is_scored:
         return outcome.outcome.value
-    is_open = outcome is None and spec.agent_settings is not None
-    return "unfinished" if is_open or not (folder / RESULT).is_file() else None
+    return "unfinished" if outcome is None or not (folder / RESULT).is_file() else None
 
 
 def compare_years(

@@ -26,7 +26,6 @@ from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import MAX_NAME, CallRequest, SessionInfo
 from experiments.storage.journal import strict_dumps
-from experiments.years.briefing import make_opening
 
 KEY_META, TURN_META = "terms-commerce/idempotency-key", "terms-commerce/turn"
 DEFAULT_AGENT = "mcp"
@@ -40,8 +39,7 @@ def briefing_text(settings: ServeSettings) -> str:
     """Return what every agent is told first, as one text; it depends on rules and limits, not on the world's seed."""
     spec, seat = settings.spec(DEFAULT_AGENT, 0), settings.seat(DEFAULT_AGENT)
     setting = Setting(spec.build_world(), spec.build_rules())
-    opening = make_opening(seat.name, setting, seat.limits, seat.briefing_extra(()))
-    return "\n\n".join(str(message["content"]) for message in opening.messages)
+    return "\n\n".join(str(message["content"]) for message in seat.opening(setting).messages)
 
 
 def build_server(find: Find, instructions: str) -> Server[Any]:

@@ -18,8 +18,7 @@ from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
 from experiments.storage.files import exclusive_lock
 from experiments.storage.journal import JournalWriter
-from experiments.years.agents import ENDED, conclude, open_session
-from experiments.years.run import open_header
+from experiments.years.run import ENDED, conclude, open_header, open_session
 from experiments.years.transcript import TRANSCRIPT, Line, Outcome, Said, TurnRecord, read_outcome
 
 BUSY_SECONDS = 30.0
@@ -209,5 +208,5 @@ class ServedYear:
 
     def _conclude(self, outcome: Outcome, detail: str) -> None:
         self._is_stale = True  # the year in memory is stopped before its end is on disk
-        self._outcome = conclude(self._folder, self._spec, self._session, outcome, detail)
+        self._outcome = conclude(self._folder, self._spec, self._session, outcome, detail).outcome
         self._is_stale = False

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from commerce.world import DEFAULT_SEED
-from experiments.years.agents import PlainSeat
 from experiments.years.limits import Limits
+from experiments.years.seats import PlainSeat
 from experiments.years.spec import YearSpec
 
 PROTOCOL = 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from commerce.setting import Setting
+from commerce.tools import tool_schemas
 from experiments.llm.calls import CallLog
 from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
@@ -18,10 +20,11 @@ from experiments.storekeeper.keeper import Storekeeper
 from experiments.storekeeper.ledger import PriceGuard
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.storekeeper.wire import tool_lines
+from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.session import Guard, YearSession
 from experiments.years.spec import YearSpec
-from experiments.years.transcript import MODEL_CALLS
+from experiments.years.transcript import MODEL_CALLS, Opening
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,8 @@ class StorekeeperSeat:
             "baseline": self.baseline.model_dump(mode="json"),
         }
 
-    def briefing_extra(self, tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Return what the briefing says about the context, and about calling tools in text."""
+    def opening(self, setting: Setting) -> Opening:
+        """Return the rules, the tools, and what is said about the context and about calling tools in text."""
         chosen, is_json = self.settings, self.settings.tool_mode == "json"
         budget = chosen.budget(self.model.max_output_tokens)
         context = {
@@ -81,7 +84,8 @@ class StorekeeperSeat:
             "memory": chosen.memory.value,
             "price_limit_pct": chosen.price_limit_pct,
         }
-        return {"context": context, "tools_as_json": tool_lines(tools) if is_json else None}
+        extra = {"context": context, "tools_as_json": tool_lines(tool_schemas()) if is_json else None}
+        return make_opening(self.name, setting, self.limits, extra)
 
     def guard(self) -> Guard | None:
         """Return the guard of price limits, where they are enforced."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from experiments.years.agents import OnDay, YearSeat, run_agent_year
-from experiments.years.run import run_year
+from experiments.years.run import OnDay, YearRun, run_year
+from experiments.years.seats import YearSeat
 from experiments.years.spec import YearSpec
-from experiments.years.transcript import OutcomeRecord
 
 T = TypeVar("T")
 
@@ -23,14 +22,14 @@ class Job(NamedTuple):
     spec: YearSpec
 
 
-def run_merchant_years(jobs: Sequence[Job], workers: int = 1) -> Iterator[tuple[Job, dict[str, Any]]]:
-    """Yield each year with its result as it ends."""
+def run_merchant_years(jobs: Sequence[Job], workers: int = 1) -> Iterator[YearRun]:
+    """Yield each year as it ends."""
     if workers == 1:
         for job in jobs:
-            yield job, run_year(job.folder, job.spec)
+            yield run_year(job.folder, job.spec)
         return
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from _as_they_end({pool.submit(run_year, job.folder, job.spec): job for job in jobs})
+        yield from _as_they_end([pool.submit(run_year, job.folder, job.spec) for job in jobs])
 
 
 def run_agent_years(
@@ -39,14 +38,14 @@ def run_agent_years(
     workers: int = 1,
     stop: Callable[[], None] = lambda: None,
     on_day: OnDay = lambda spec, day: None,
-) -> Iterator[tuple[Job, OutcomeRecord]]:
-    """Yield each year with its outcome as its sitting ends.
+) -> Iterator[YearRun]:
+    """Yield each year as its sitting ends.
 
     An exception in one year lets the others end theirs and is raised then. An interruption calls ``stop``, which makes
     every year end at its next call.
     """
     with ThreadPoolExecutor(workers) as pool:
-        waiting = {pool.submit(run_agent_year, job.folder, job.spec, seat, on_day): job for job in jobs}
+        waiting = [pool.submit(run_year, job.folder, job.spec, seat, on_day) for job in jobs]
         try:
             yield from _as_they_end(waiting)
         except BaseException as error:
@@ -57,12 +56,12 @@ def run_agent_years(
             raise
 
 
-def _as_they_end(waiting: dict[Future[T], Job]) -> Iterator[tuple[Job, T]]:
+def _as_they_end(waiting: Iterable[Future[T]]) -> Iterator[T]:
     failure: BaseException | None = None
     for future in as_completed(waiting):
         error = future.exception()
         if error is None:
-            yield waiting[future], future.result()
+            yield future.result()
         failure = failure or error
     if failure is not None:
         raise failure

@@ -131,7 +131,7 @@ def knowledge_by_day(transcript: Transcript) -> list[Knowledge]:
             memos = line.memos
         elif isinstance(line, NoteRecord):
             notes = {**notes, line.kind: line}
-        else:
+        elif isinstance(line, TurnRecord):
             first = _first_turn(line, first)
             if not found or found[-1].day != line.day:
                 found.append(Knowledge(line.day, line.turn, None if line.sent is None else first, memos, notes))

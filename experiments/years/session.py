@@ -4,6 +4,8 @@ A *turn* is what an agent says at once: any number of tool calls, carried out in
 line of the transcript. What an agent may not do is data for it, never an exception: malformed, unknown or truncated
 calls are answered with an error, and a turn without any call with a reminder; three of those in a row, or the turn
 limit, end the year.
+
+A program that speaks no text makes *bare calls* instead: each is one short line with a digest of its answer.
 """
 
 from __future__ import annotations
@@ -15,13 +17,24 @@ from typing import Any, Protocol
 
 from commerce.ledger import Account
 from commerce.reading import read_text
-from commerce.replay import DivergedError, Entry, result_digest
+from commerce.replay import DivergedError, Entry, recordable, result_digest
 from commerce.types import EndReason, Refusal
-from commerce.year import Year
+from commerce.year import Result, Year
 from experiments.llm.records import Record, ToolCall
 from experiments.llm.texts import whole_characters
 from experiments.years.limits import Limits
-from experiments.years.transcript import DayRecord, Line, NoteRecord, Opening, Outcome, Said, Sent, Told, TurnRecord
+from experiments.years.transcript import (
+    CallRecord,
+    DayRecord,
+    Line,
+    NoteRecord,
+    Opening,
+    Outcome,
+    Said,
+    Sent,
+    Told,
+    TurnRecord,
+)
 
 TRUNCATED = "truncated_reply"
 _CUT_OFF = Refusal(
@@ -45,11 +58,12 @@ class YearAgent(Protocol):
         ...
 
     def play(self, session: YearSession) -> None:
-        """Call ``session.act`` until ``session.is_over``.
+        """Call ``session.act`` (or, without words, ``session.call``) until ``session.is_over``.
 
-        A session that was resumed begins with ``session.past``: the state of the store is that after these lines, and
-        the agent takes up its own memory from them. Leaving early stops the year; an exception of
-        :mod:`experiments.llm.errors` is a provider's fault or a reached budget and leaves the year to be resumed.
+        A session that was resumed begins with ``session.past`` and ``session.past_calls``: the state of the store is
+        that after these lines, and the agent takes up its own memory from them. Leaving early stops the year; an
+        exception of :mod:`experiments.llm.errors` is a provider's fault or a reached budget and leaves the year to be
+        resumed.
         """
         ...
 
@@ -94,7 +108,11 @@ class YearSession:
     Attributes
     ----------
     entries
-        The store calls so far, as ``calls.jsonl`` holds them.
+        The store calls so far, as ``store_calls.jsonl`` holds them.
+    past
+        Turns and notes of earlier sittings.
+    past_calls
+        Bare calls of earlier sittings with their answers.
 
     Raises
     ------
@@ -116,7 +134,9 @@ class YearSession:
         self.num_turns = self._num_idle = 0
         self._known_microusd = self._num_unpriced = 0
         self._write, self._guard = write, guard
+        self._unwritten: list[Line] = []
         self.past: tuple[TurnRecord | NoteRecord, ...] = ()
+        self.past_calls: list[tuple[CallRecord, Result]] = []
         self._repeat(past)
 
     @property
@@ -153,12 +173,37 @@ class YearSession:
         """
         if self.is_over:
             raise ValueError(f"the session is over ({self.detail}); no turn can follow")
+        self.flush()
         record = self._carry_out(said, sent, key)
         self._keep(record)
         return Answer(told=record.told, nudge=record.nudge)
 
+    def call(self, tool: str, arguments: Mapping[str, Any] | str | None = None) -> Result:
+        """Make one bare call; one after the end of the year is no part of it.
+
+        Its line is written with the next morning, or by :meth:`flush`.
+        """
+        if self.year.is_over:
+            return self.year.call(tool, arguments)
+        day, arguments = self.year.state.day, recordable(arguments)
+        result = self.year.call(tool, arguments)
+        entry = Entry(len(self.entries), tool, arguments, result_digest(result))
+        self.entries.append(entry)
+        self._unwritten.append(CallRecord(**entry._asdict()))
+        if self.year.state.day != day:
+            self._unwritten.append(self._checkpoint(self.num_turns))
+            self.flush()
+        return result
+
+    def flush(self) -> None:
+        """Write the bare calls that were not written yet."""
+        lines, self._unwritten = self._unwritten, []
+        if lines:
+            self._write(*lines)
+
     def note(self, note: NoteRecord) -> None:
         """Write down a text that the agent's model made for its memory."""
+        self.flush()
         self._count(note.microusd)
         self._write(note)
 
@@ -252,8 +297,11 @@ class YearSession:
         for line in past:
             if isinstance(line, TurnRecord):
                 self._keep(self._carry_out(line.said, line.sent, line.key))
+            elif isinstance(line, CallRecord):
+                self.past_calls.append((line, self.call(line.tool, line.arguments)))
             elif isinstance(line, NoteRecord):
                 self.note(line)
+        self.flush()
         self._write = write
         old = [line for line in past if not isinstance(line, Opening)]
         for number, (was, now) in enumerate(itertools.zip_longest(old, made[: len(old)])):

@@ -20,7 +20,7 @@ from commerce.types import NegotiationRecord, World
 from commerce.year import Year
 from experiments.episodes.folder import RunError
 from experiments.storage.journal import read_journal
-from experiments.years.run import CALLS, RESULT, read_calls, read_spec, result_object
+from experiments.years.run import RESULT, STORE_CALLS, read_spec, read_store_calls, result_object
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
 
@@ -82,7 +82,7 @@ class Scorecard(NamedTuple):
 class YearStory:
     """One year as a reader wants it; ``result`` is what ``result.json`` holds, ``days`` the rows of the daily steps.
 
-    ``transcript`` is that of an agent; a merchant has none.
+    ``transcript`` is that of an agent; a merchant says nothing.
     """
 
     spec: YearSpec
@@ -135,12 +135,12 @@ def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
     folder = Path(folder)
     spec = read_spec(folder)
-    is_open = spec.agent_settings is not None and read_outcome(folder) is None
-    if is_open or not (folder / RESULT).is_file() or read_journal(folder / CALLS).torn:
+    is_open = read_outcome(folder) is None
+    if is_open or not (folder / RESULT).is_file() or read_journal(folder / STORE_CALLS).torn:
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
     year = Year(spec.build_world(), spec.build_rules())
     try:
-        calls = [_repeat(year, entry) for entry in read_calls(folder)]
+        calls = [_repeat(year, entry) for entry in read_store_calls(folder)]
     except DivergedError as error:
         where = str(error).partition(":")[0]
         raise RunError(

@@ -1,11 +1,11 @@
-"""The transcript of a year: what an agent was told and what it did, one line a turn, whoever the agent is.
+"""The transcript of a year: what an agent was told and what it did, one line a turn or a call, whoever the agent is.
 
-The folder of an agent's year::
+The folder of a year::
 
     year.json          what it is: YearSpec, the agent's settings in ``agent_settings`` (written first)
-    transcript.jsonl   Opening, then TurnRecord, NoteRecord and DayRecord in the order they happened (the truth)
+    transcript.jsonl   Opening, then TurnRecord, CallRecord, NoteRecord and DayRecord as they happened (the truth)
     model_calls.jsonl  every attempt at a model, with its money and latency; only where a model plays
-    calls.jsonl        the store calls with digests of their answers, derived once the year has ended
+    store_calls.jsonl  the store calls with digests of their answers, derived once the year has ended
     result.json        every number of the year; only if it ended by the agent's own doing
     outcome.json       OutcomeRecord: how the sitting ended
 
@@ -134,6 +134,19 @@ class TurnRecord(Record):
     nudge: str | None = None
 
 
+class CallRecord(Record):
+    """One call of an agent that says nothing: what it asked for, and the digest of what the store answered.
+
+    A program asks thousands of times; its answers follow from its calls, so they are not written down.
+    """
+
+    event: Literal["call"] = "call"
+    number: int = Field(description="counted from 0 over all store calls of the year")
+    tool: str
+    arguments: Any
+    result: str = Field(description="digest of the answer")
+
+
 class NoteRecord(Record):
     """A text that the agent's own model wrote for its memory between two turns: a summary or a reflection."""
 
@@ -180,7 +193,7 @@ class OutcomeRecord(Record):
     spending: Spending = Spending()
 
 
-Line = Annotated[Opening | TurnRecord | NoteRecord | DayRecord, Field(discriminator="event")]
+Line = Annotated[Opening | TurnRecord | CallRecord | NoteRecord | DayRecord, Field(discriminator="event")]
 """What one line of a transcript is."""
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
@@ -190,7 +203,7 @@ class Transcript:
     """A transcript read back. ``lines`` are all in order, ``torn`` the bytes of an unfinished last line left out."""
 
     opening: Opening | None
-    lines: Sequence[TurnRecord | NoteRecord | DayRecord] = ()
+    lines: Sequence[TurnRecord | CallRecord | NoteRecord | DayRecord] = ()
     outcome: OutcomeRecord | None = None
     torn: int = 0
     turns: Sequence[TurnRecord] = field(init=False)

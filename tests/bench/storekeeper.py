@@ -20,8 +20,7 @@ from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
-from experiments.years.agents import open_session, run_agent_year
-from experiments.years.run import read_spec
+from experiments.years.run import open_session, read_spec, run_year
 from experiments.years.spec import YearSpec
 
 DAYS = 365
@@ -35,7 +34,7 @@ def play(url: str, num_turns: int) -> str:
     spec = YearSpec(merchant=seat.name, num_days=DAYS, agent_settings=seat.settings_object)
     with tempfile.TemporaryDirectory() as folder:
         start, wall = time.process_time(), time.perf_counter()
-        turns = run_agent_year(folder, spec, seat).turns
+        turns = run_year(folder, spec, seat).outcome.turns
         used, waited = time.process_time() - start, time.perf_counter() - wall
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         size = sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6

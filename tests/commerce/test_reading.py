@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from commerce.config import PAPER
 from commerce.reading import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, is_too_deep, read_arguments, read_text
 from commerce.refusals import RefusedError
-from commerce.replay import Entry, RecordedYear, recordable, replay
+from commerce.replay import Entry, recordable, replay, result_digest
 from commerce.year import Year
 from experiments.storage.journal import strict_dumps
 from tests.commerce.builders import default_world
@@ -77,8 +77,8 @@ def test_the_depth_that_is_allowed_and_brackets_in_texts():
 
 @pytest.mark.parametrize("text", ['{"amount": 1e400}', nested(970), nested(100), '{"amount": "\\ud800"}'])
 def test_a_year_with_odd_arguments_is_recorded_and_replayed(text):
-    entries = list[Entry]()
     rules = PAPER.model_copy(update={"num_days": 3})
-    RecordedYear(Year(default_world(), rules), entries.append).call("withdraw", text)
-    assert strict_dumps(entries[0].to_json_object())
-    deeper(100, lambda: replay(Year(default_world(), rules), entries))
+    arguments = recordable(text)
+    entry = Entry(0, "withdraw", arguments, result_digest(Year(default_world(), rules).call("withdraw", arguments)))
+    assert strict_dumps(entry.to_json_object())
+    deeper(100, lambda: replay(Year(default_world(), rules), [entry]))

@@ -10,8 +10,7 @@ import pytest
 from experiments.comparing.years import BETTER, Outcomes, compare_years, read_outcomes
 from experiments.report.year_words import METRICS
 from experiments.storage.journal import encode_line, strict_dumps
-from experiments.years.agents import outcome_bytes
-from experiments.years.run import HEADER, RESULT
+from experiments.years.run import HEADER, RESULT, outcome_bytes
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
 

@@ -371,7 +371,7 @@ def test_an_end_that_could_not_be_written_is_no_end(address, settings, monkeypat
         write_atomically(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr("experiments.years.agents.write_atomically", full)
+        patch.setattr("experiments.years.run.write_atomically", full)
         assert send(address, "POST", "/v1/finish", {"session": session})[0] == 500
     status, answer = send(address, "POST", "/v1/actions", turn(session, 0, BALANCE), Idempotency_Key="0")
     assert (status, json.loads(answer["tool_responses"][0]["content"])["ok"]) == (200, True)

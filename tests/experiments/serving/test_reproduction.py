@@ -19,8 +19,7 @@ from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import CallRequest
 from experiments.storage.journal import strict_dumps
-from experiments.years.agents import run_agent_year
-from experiments.years.run import CALLS, HEADER, RESULT
+from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
 from experiments.years.session import YearSession
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Said, read_transcript
 from experiments.years.verify import verify_year
@@ -28,7 +27,7 @@ from tests.experiments.folders import REPOSITORY
 from tests.experiments.serving.hosting import ENVIRONMENT, server_process
 from tests.experiments.serving.outside import merchant
 
-FILES = (HEADER, CALLS, RESULT, OUTCOME)
+FILES = (HEADER, STORE_CALLS, RESULT, OUTCOME)
 OPTIONS = ("--max-turns", 100_000)
 DAYS = 45
 AGENT = "outsider"
@@ -51,7 +50,7 @@ class InProcess:
 def play_in_process(folder: Path, num_days: int) -> Path:
     settings = ServeSettings(out=folder, num_days=num_days, max_turns=100_000)
     found, seat = settings.folder(AGENT, 0), settings.seat(AGENT)
-    run_agent_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=InProcess(num_days)))
+    run_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=InProcess(num_days)))
     return found
 
 
@@ -159,7 +158,7 @@ def test_a_year_begun_in_this_process_is_taken_up_by_the_server(tmp_path):
     settings = ServeSettings(out=tmp_path, num_days=3)
     found, seat = settings.folder(AGENT, 0), settings.seat(AGENT)
     with pytest.raises(KeyboardInterrupt):
-        run_agent_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=Left()))
+        run_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=Left()))
     with Sessions(settings) as sessions:
         year = sessions.open(AGENT, 0)
         first = year.act([CallRequest(name="check_balance")], "k", turn=1)

@@ -13,7 +13,6 @@ from experiments.llm.settings import ModelSettings
 from experiments.storekeeper.keeper import Storekeeper
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
-from experiments.years.briefing import make_opening
 from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
 
@@ -46,8 +45,7 @@ def used(prompt_tokens: int) -> Usage:
 def session_of(settings=None, num_days=3, past=(), lines=None) -> YearSession:
     seat = StorekeeperSeat("m", ModelSettings(model="m"), settings or StorekeeperSettings())
     year = new_year(num_days)
-    tools = make_opening("m", year.setting).tools
-    opening = make_opening(seat.name, year.setting, seat.limits, seat.briefing_extra(tools))
+    opening = seat.opening(year.setting)
     kept = [] if lines is None else lines
     return YearSession(year, opening, seat.limits, lambda *new: kept.extend(new), past, seat.guard())
 

@@ -6,7 +6,7 @@ import pytest
 
 from commerce.tools import TOOLS
 from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
-from experiments.years.agents import run_agent_year
+from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import Outcome, read_transcript
 from experiments.years.verify import verify_year
@@ -18,7 +18,7 @@ def test_two_turns_of_a_real_model(tmp_path):
     planned = plan_seat("local", options)
     spec = YearSpec(merchant=planned.name, num_days=10, agent_settings=planned.settings_object)
     with connected(planned, options, []) as seat:
-        ended = run_agent_year(tmp_path, spec, seat)
+        ended = run_year(tmp_path, spec, seat).outcome
     assert ended.outcome in (Outcome.AGENT_STOPPED, Outcome.FINISHED)
     turns = read_transcript(tmp_path).turns
     assert [call.name in TOOLS for turn in turns for call in turn.said.tool_calls] == [True] * len(turns)

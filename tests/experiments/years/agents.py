@@ -7,7 +7,8 @@ from pathlib import Path
 
 from experiments.llm.errors import ProviderError
 from experiments.llm.records import ToolCall, Usage
-from experiments.years.agents import PlainSeat, run_agent_year
+from experiments.years.run import run_year
+from experiments.years.seats import PlainSeat
 from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent
@@ -68,5 +69,5 @@ class Lost(Conducted):
 def play(agent, folder: Path, num_days=6) -> Path:
     """Run the year of ``agent`` into ``folder`` and return it."""
     seat = PlainSeat(agent.name, agent)
-    run_agent_year(folder, YearSpec(merchant=seat.name, num_days=num_days, agent_settings=seat.settings_object), seat)
+    run_year(folder, YearSpec(merchant=seat.name, num_days=num_days, agent_settings=seat.settings_object), seat)
     return folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from experiments.years.run import run_year
+from experiments.years.seats import MerchantSeat
 from experiments.years.spec import YearSpec
 from experiments.years.story import YearStory, read_story
 from tests.experiments.report.cases import HOSTILE
@@ -26,5 +27,6 @@ def stories(tmp_path_factory) -> tuple[YearStory, ...]:
     specs = [YearSpec(merchant="privileged", world_seed=seed, rules="fair", num_days=45) for seed in (1, 2)]
     specs += [YearSpec(merchant="idle", num_days=5), YearSpec(merchant=HOSTILE, num_days=3)]
     for index, spec in enumerate(specs):
-        run_year(folder / str(index), spec, hostile_merchant if spec.merchant == HOSTILE else None)
+        seat = MerchantSeat(spec.merchant, hostile_merchant if spec.merchant == HOSTILE else None)
+        run_year(folder / str(index), spec, seat)
     return tuple(read_story(folder / str(index)) for index in range(len(specs)))

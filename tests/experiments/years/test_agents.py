@@ -27,9 +27,9 @@ from experiments.llm.settings import ModelSettings
 from experiments.storage.journal import encode_line, read_journal
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
-from experiments.years.agents import PlainSeat, run_agent_year
 from experiments.years.batch import Job, run_agent_years
-from experiments.years.run import CALLS, HEADER, RESULT, run_year
+from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
+from experiments.years.seats import MerchantSeat, PlainSeat
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import MODEL_CALLS, OUTCOME, TRANSCRIPT, Outcome, TurnRecord, read_transcript
 from experiments.years.verify import verify_year
@@ -38,7 +38,7 @@ from tests.experiments.storekeeper.helpers import world
 DAYS = 8
 HORIZON = 100
 """Days the merchant reckons with; in its last thirty it buys nothing."""
-DERIVED = (CALLS, RESULT)
+DERIVED = (STORE_CALLS, RESULT)
 EVERY_KIND = [
     "rate_limit_bare", "server_error_500", "drop_after", "half_json", "error_body", "choices_empty", "slow",
     "prose_only", "refusal", "truncated", "content_filter",
@@ -88,7 +88,8 @@ def merchant_year(tmp_path_factory) -> Path:
     """The year of the merchant itself, in this process and without any model."""
     folder = tmp_path_factory.mktemp("merchant")
     rules = PAPER.model_copy(update={"num_days": HORIZON})
-    run_year(folder, YearSpec(merchant="rule-based", num_days=DAYS), build_merchant("rule-based", world(), rules))
+    seat = MerchantSeat("rule-based", build_merchant("rule-based", world(), rules))
+    run_year(folder, YearSpec(merchant="rule-based", num_days=DAYS), seat)
     assert json.loads((folder / RESULT).read_bytes())["tools"]["calls"]["chatbox"] > 10
     return folder
 
@@ -104,13 +105,13 @@ def whole(server, tmp_path_factory) -> Path:
     """The year of the scripted model without faults."""
     folder = tmp_path_factory.mktemp("whole")
     seat = seat_at(server)
-    assert run_agent_year(folder, spec_of(seat), seat).outcome is Outcome.FINISHED
+    assert run_year(folder, spec_of(seat), seat).outcome.outcome is Outcome.FINISHED
     return folder
 
 
 class TestWhole:
     def test_it_is_the_year_of_the_merchant_to_the_byte(self, whole, merchant_year):
-        assert (whole / CALLS).read_bytes() == (merchant_year / CALLS).read_bytes()
+        assert (whole / STORE_CALLS).read_bytes() == (merchant_year / STORE_CALLS).read_bytes()
         assert without_spec(whole) == without_spec(merchant_year)
 
     def test_turns_left_the_context_on_the_way(self, whole):
@@ -136,7 +137,7 @@ class TestWhole:
         before = {path.name: path.read_bytes() for path in whole.iterdir()}
         asked = server.stats["requests"]
         seat = seat_at(server)
-        run_agent_year(whole, spec_of(seat), seat)
+        run_year(whole, spec_of(seat), seat)
         assert server.stats["requests"] == asked
         assert {path.name: path.read_bytes() for path in whole.iterdir()} == before
 
@@ -177,28 +178,28 @@ class TestOutcomes:
     def test_a_provider_that_fails_leaves_no_score_and_the_year_goes_on_later(self, server, whole, tmp_path):
         seat = seat_at(server)
         server.script(["ok"] * 20 + ["no_credit"])
-        lost = run_agent_year(tmp_path, spec_of(seat), seat)
+        lost = run_year(tmp_path, spec_of(seat), seat).outcome
         assert (lost.outcome, lost.is_scored, lost.turns) == (Outcome.PROVIDER_FAULT, False, 20)
         assert "Insufficient credits" in lost.detail
         assert not (tmp_path / RESULT).exists()
         assert verify_year(tmp_path) == []
-        assert run_agent_year(tmp_path, spec_of(seat), seat).outcome is Outcome.FINISHED
+        assert run_year(tmp_path, spec_of(seat), seat).outcome.outcome is Outcome.FINISHED
         assert (tmp_path / TRANSCRIPT).read_bytes() == (whole / TRANSCRIPT).read_bytes()
 
     def test_a_ceiling_stops_before_a_call_and_a_higher_one_goes_on(self, server, whole, tmp_path):
         poor = seat_at(server, budget=500_000)
-        stopped = run_agent_year(tmp_path, spec_of(poor), poor)
+        stopped = run_year(tmp_path, spec_of(poor), poor).outcome
         assert (stopped.outcome, stopped.is_scored) == (Outcome.BUDGET, False)
         assert stopped.spending.settled_microusd <= 500_000
         rich = seat_at(server)
-        assert run_agent_year(tmp_path, spec_of(rich), rich).outcome is Outcome.FINISHED
+        assert run_year(tmp_path, spec_of(rich), rich).outcome.outcome is Outcome.FINISHED
         for name in (TRANSCRIPT, *DERIVED, OUTCOME):
             assert (tmp_path / name).read_bytes() == (whole / name).read_bytes()
 
     def test_a_context_that_overflows_is_the_agents_own_fault_and_scored(self, server, tmp_path):
         seat = seat_at(server)
         server.script(["ok", "context_overflow"])
-        fault = run_agent_year(tmp_path, spec_of(seat), seat)
+        fault = run_year(tmp_path, spec_of(seat), seat).outcome
         assert (fault.outcome, fault.is_scored) == (Outcome.AGENT_FAULT, True)
         assert (fault.turns, fault.end) == (1, "stopped")
         assert without_spec(tmp_path)["end"] == "stopped"
@@ -211,7 +212,7 @@ class TestOutcomes:
     def test_a_model_that_never_acts_is_stopped_and_scored(self, server, tmp_path, model, outcome):
         idle = ModelSettings(model=model, base_url=server.url)
         seat = StorekeeperSeat("idle", idle, client=client_of(idle))
-        ended = run_agent_year(tmp_path, spec_of(seat), seat)
+        ended = run_year(tmp_path, spec_of(seat), seat).outcome
         assert (ended.outcome, ended.turns, ended.is_scored) == (outcome, 3, True)
         assert verify_year(tmp_path) == []
 
@@ -230,7 +231,7 @@ class TestOutcomes:
 
         seat = PlainSeat("idler", Idler())
         spec = YearSpec(merchant="idler", num_days=200, agent_settings=seat.settings_object)
-        ended = run_agent_year(tmp_path, spec, seat)
+        ended = run_year(tmp_path, spec, seat).outcome
         assert (ended.outcome, ended.end, ended.is_scored) == (Outcome.BANKRUPT, "bankruptcy", True)
         assert verify_year(tmp_path) == []
         assert read_transcript(tmp_path).turns[0].sent is None
@@ -238,15 +239,15 @@ class TestOutcomes:
     def test_another_year_in_the_folder_is_refused(self, whole, server):
         other = seat_at(server, memory="ledger")
         with pytest.raises(RunError, match=r"agent_settings.storekeeper.memory"):
-            run_agent_year(whole, spec_of(other), other)
+            run_year(whole, spec_of(other), other)
 
 
 def test_every_fault_of_twenty_kinds_changes_nothing_but_the_way(merchant_year, tmp_path):
     with FaultServer(FaultPlan(dict.fromkeys(EVERY_KIND, 0.05), seed=11), slow_s=0.01) as server:
         seat = seat_at(server)
-        ended = run_agent_year(tmp_path, spec_of(seat), seat)
+        ended = run_year(tmp_path, spec_of(seat), seat).outcome
         assert ended.outcome is Outcome.FINISHED
-        assert (tmp_path / CALLS).read_bytes() == (merchant_year / CALLS).read_bytes()
+        assert (tmp_path / STORE_CALLS).read_bytes() == (merchant_year / STORE_CALLS).read_bytes()
         assert without_spec(tmp_path) == without_spec(merchant_year)
         met = {bill.fault for bill in server.ledger}
         assert len(met & set(EVERY_KIND)) >= 18
@@ -257,7 +258,7 @@ def test_every_fault_of_twenty_kinds_changes_nothing_but_the_way(merchant_year, 
 def test_calls_that_the_store_refuses_change_nothing_but_their_count(merchant_year, tmp_path):
     with FaultServer(FaultPlan(dict.fromkeys(ODD_CALLS, 0.05), seed=1)) as server:
         seat = seat_at(server)
-        assert run_agent_year(tmp_path, spec_of(seat), seat).outcome is Outcome.FINISHED
+        assert run_year(tmp_path, spec_of(seat), seat).outcome.outcome is Outcome.FINISHED
         met = {bill.fault for bill in server.ledger} - {None}
     assert met == set(ODD_CALLS)
     assert without_spec(tmp_path)["days"] == without_spec(merchant_year)["days"]
@@ -312,15 +313,16 @@ def test_sixteen_years_at_once_with_faults(tmp_path):
         seat = seat_at(server)
         jobs = [Job(tmp_path / str(world), spec_of(seat, world_seed=world)) for world in range(16)]
         played = list(run_agent_years(jobs, seat, workers=16))
-        assert [outcome.outcome for _, outcome in played] == [Outcome.FINISHED] * 16
+        assert [one.outcome.outcome for one in played] == [Outcome.FINISHED] * 16
         assert server.stats["most_in_flight"] > 4
         for job in jobs:
             reconcile(job.folder, server.ledger)
     rules = PAPER.model_copy(update={"num_days": HORIZON})
     for job in jobs:
         spec = YearSpec(merchant="rule-based", num_days=DAYS, world_seed=job.spec.world_seed)
-        run_year(job.folder / "merchant", spec, build_merchant("rule-based", spec.build_world(), rules))
-        assert (job.folder / CALLS).read_bytes() == (job.folder / "merchant" / CALLS).read_bytes()
+        seat = MerchantSeat("rule-based", build_merchant("rule-based", spec.build_world(), rules))
+        run_year(job.folder / "merchant", spec, seat)
+        assert (job.folder / STORE_CALLS).read_bytes() == (job.folder / "merchant" / STORE_CALLS).read_bytes()
 
 
 PLAY = """
@@ -339,7 +341,7 @@ def play_at(url, folder, days) -> None:
     at = At()
     at.url = url
     seat = seat_at(at, int(days))
-    run_agent_year(folder, spec_of(seat, int(days)), seat)
+    run_year(folder, spec_of(seat, int(days)), seat)
 
 
 def kill_and_finish(server, folder, days, delays) -> int:
@@ -380,7 +382,7 @@ def test_a_torn_transcript_is_finished_to_the_same_bytes_and_costs_nothing_again
     (tmp_path / TRANSCRIPT).write_bytes((whole / TRANSCRIPT).read_bytes()[:kept])
     asked = server.stats["requests"]
     seat = seat_at(server)
-    run_agent_year(tmp_path, spec_of(seat), seat)
+    run_year(tmp_path, spec_of(seat), seat)
     assert server.stats["requests"] == asked
     for name in (TRANSCRIPT, *DERIVED, OUTCOME):
         assert (tmp_path / name).read_bytes() == (whole / name).read_bytes()
@@ -390,10 +392,10 @@ def test_years_at_once_are_those_played_alone(server, tmp_path):
     seat = seat_at(server, 2)
     jobs = [Job(tmp_path / str(world), spec_of(seat, 2, world_seed=world)) for world in (1, 2)]
     played = list(run_agent_years(jobs, seat, workers=2))
-    assert [outcome.outcome for _, outcome in played] == [Outcome.FINISHED] * 2
+    assert [one.outcome.outcome for one in played] == [Outcome.FINISHED] * 2
     for job in jobs:
         alone = tmp_path / f"alone-{job.folder.name}"
-        run_agent_year(alone, job.spec, seat_at(server, 2))
+        run_year(alone, job.spec, seat_at(server, 2))
         for name in (TRANSCRIPT, *DERIVED):
             assert (alone / name).read_bytes() == (job.folder / name).read_bytes()
 
@@ -406,7 +408,7 @@ def test_memories_play_the_same_draws(server, tmp_path):
     results, digests = [], set()
     for memory in ("plain", "summary", "ledger", "reflection", "price-limits"):
         seat = seat_at(server, 6, memory=memory, reflect_days=3)
-        run_agent_year(tmp_path / memory, spec_of(seat, 6), seat)
+        run_year(tmp_path / memory, spec_of(seat, 6), seat)
         results.append(without_spec(tmp_path / memory))
         digests.add(read_transcript(tmp_path / memory).turns[-1].sent.digest)
         assert verify_year(tmp_path / memory) == []
@@ -423,7 +425,7 @@ def test_a_whole_year_with_faults_and_twenty_kills(tmp_path):
         folder = tmp_path / "killed"
         killed = kill_and_finish(server, folder, days, [rng.uniform(0.1, 12) for _ in range(20)])
         assert killed >= 15
-        assert (folder / CALLS).read_bytes() == (tmp_path / "merchant" / CALLS).read_bytes()
+        assert (folder / STORE_CALLS).read_bytes() == (tmp_path / "merchant" / STORE_CALLS).read_bytes()
         assert without_spec(folder) == without_spec(tmp_path / "merchant")
         assert_no_answer_was_paid_twice(folder)
         reconcile(folder, server.ledger, was_killed=True)

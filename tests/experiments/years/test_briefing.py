@@ -87,9 +87,7 @@ def test_the_opening_holds_the_tools_with_their_minutes():
 
 def model_told(**chosen) -> str:
     seat = StorekeeperSeat("m", ModelSettings(model="m", max_output_tokens=4_000), StorekeeperSettings(**chosen))
-    setting = Setting(default_world(), PAPER)
-    extra = seat.briefing_extra(make_opening("m", setting).tools)
-    return json.dumps(briefing(setting, seat.limits, extra))
+    return json.dumps(seat.opening(Setting(default_world(), PAPER)).messages)
 
 
 @pytest.mark.parametrize(

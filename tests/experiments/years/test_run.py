@@ -12,13 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from commerce.merchants.simple import idle_merchant
+from commerce.replay import DivergedError
 from experiments.episodes.folder import RunError
-from experiments.years.run import CALLS, HEADER, RESULT, run_year
+from experiments.storage.journal import encode_line, read_journal
+from experiments.years.run import HEADER, RESULT, STORE_CALLS, read_spec, run_year
+from experiments.years.seats import MerchantSeat
 from experiments.years.spec import YearSpec
+from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, read_transcript
 from experiments.years.verify import verify_year
 
 SPEC = YearSpec(merchant="rule-based", num_days=30)
-FILES = (HEADER, CALLS, RESULT)
+FILES = (HEADER, TRANSCRIPT, STORE_CALLS, RESULT, OUTCOME)
 PLAY = """
 import sys
 from experiments.years.run import run_year
@@ -52,7 +57,7 @@ def test_running_again_changes_nothing(whole):
 def test_a_torn_journal_is_finished_to_the_same_bytes(whole, tmp_path, kept):
     data = contents(whole)
     (tmp_path / HEADER).write_bytes(data[HEADER])
-    (tmp_path / CALLS).write_bytes(data[CALLS][:kept])
+    (tmp_path / TRANSCRIPT).write_bytes(data[TRANSCRIPT][:kept])
     run_year(tmp_path, SPEC)
     assert contents(tmp_path) == data
 
@@ -84,8 +89,10 @@ def test_fifty_kills(tmp_path):
 @pytest.mark.parametrize(
     ("file", "old", "new", "says"),
     [
-        (RESULT, b'"value":', b'"value":1', "not what the calls give"),
-        (CALLS, b"market_search", b"market_searcg", "checksum"),
+        (RESULT, b'"value":', b'"value":1', "result.json is not what the transcript gives"),
+        (STORE_CALLS, b"market_search", b"market_searcg", "store_calls.jsonl is not what the transcript gives"),
+        (TRANSCRIPT, b"market_search", b"market_searcg", "checksum"),
+        (OUTCOME, b"finished", b"bankrupt", "the transcript says finished"),
     ],
 )
 def test_one_altered_byte_is_found(whole, tmp_path, file, old, new, says):
@@ -104,6 +111,33 @@ def test_missing_and_foreign_folders_are_named(whole, tmp_path):
 
 
 def test_a_year_without_a_result_says_what_to_do(whole, tmp_path):
-    for name in (HEADER, CALLS):
+    for name in (HEADER, TRANSCRIPT):
         (tmp_path / name).write_bytes((whole / name).read_bytes())
-    assert verify_year(tmp_path) == [f"{RESULT} is missing; run the same command again"]
+    assert verify_year(tmp_path) == [f"{OUTCOME} is missing; run the same command again"]
+
+
+def test_another_merchant_cannot_go_on(whole, tmp_path):
+    for name in (HEADER, TRANSCRIPT):
+        (tmp_path / name).write_bytes((whole / name).read_bytes())
+    spec = read_spec(whole)
+    with pytest.raises(DivergedError, match="call 0"):
+        run_year(tmp_path, spec, MerchantSeat("rule-based", idle_merchant))
+    with pytest.raises(DivergedError, match=r"call 0: the journal says .* nothing"):
+        run_year(tmp_path, spec, MerchantSeat("rule-based", lambda call: None))
+
+
+def test_a_merchant_answered_something_else_is_noticed(whole, tmp_path):
+    """The year itself changed, as a new version may: the transcript's digest of an answer is not met again."""
+    (tmp_path / HEADER).write_bytes((whole / HEADER).read_bytes())
+    rows = read_journal(whole / TRANSCRIPT).rows
+    rows[3]["result"] = "0" * 16
+    (tmp_path / TRANSCRIPT).write_bytes(b"".join(map(encode_line, rows)))
+    with pytest.raises(DivergedError, match="line 4 of the transcript"):
+        run_year(tmp_path, SPEC)
+
+
+def test_a_merchant_that_leaves_is_scored_as_stopped(tmp_path):
+    played = run_year(tmp_path, SPEC, MerchantSeat("rule-based", lambda call: call("withdraw", {"amount": 1})))
+    assert (played.outcome.outcome, played.result["end"]) == (Outcome.AGENT_STOPPED, "stopped")
+    assert [line.tool for line in read_transcript(tmp_path).lines] == ["withdraw"]
+    assert verify_year(tmp_path) == []

@@ -10,10 +10,10 @@ from commerce.replay import DivergedError
 from experiments.llm.errors import ServerFault
 from experiments.llm.records import ToolCall
 from experiments.storage.journal import JournalWriter, encode_line, strict_dumps
-from experiments.years.agents import PlainSeat, run_agent_year
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
-from experiments.years.run import RESULT
+from experiments.years.run import RESULT, run_year
+from experiments.years.seats import PlainSeat
 from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, Said, read_transcript
@@ -112,7 +112,7 @@ class Faulty(Waiter):
 
 def run(folder, agent, **more):
     seat = PlainSeat("waiter", agent, **more)
-    return run_agent_year(folder, YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object), seat)
+    return run_year(folder, YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object), seat).outcome
 
 
 def test_any_agent_leaves_the_same_folder(tmp_path):
@@ -129,8 +129,8 @@ def test_each_morning_is_told_and_the_last_one_again_when_it_goes_on(tmp_path):
     spec = YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object)
     told = []
     with pytest.raises(KeyError):
-        run_agent_year(tmp_path, spec, seat, lambda spec, day: told.append(day.day))
-    run_agent_year(tmp_path, spec, PlainSeat("waiter", Waiter()), lambda spec, day: told.append(day.day))
+        run_year(tmp_path, spec, seat, lambda spec, day: told.append(day.day))
+    run_year(tmp_path, spec, PlainSeat("waiter", Waiter()), lambda spec, day: told.append(day.day))
     assert told == [1, 1, 2, 3]
 
 

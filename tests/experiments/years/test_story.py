@@ -9,7 +9,7 @@ import pytest
 
 from experiments.episodes.folder import RunError
 from experiments.plots.years import SMOOTH_DAYS, _trailing_mean
-from experiments.years.run import CALLS, HEADER, RESULT, run_year
+from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
 from experiments.years.spec import YearSpec
 from experiments.years.story import FraudRow, read_story
 
@@ -50,7 +50,7 @@ def test_evidence_of_the_day_itself_is_not_yet_known():
 
 
 def test_an_unfinished_year_says_so(folder, tmp_path):
-    for name in (HEADER, CALLS):
+    for name in (HEADER, STORE_CALLS):
         shutil.copy(folder / name, tmp_path / name)
     with pytest.raises(RunError, match="unfinished"):
         read_story(tmp_path)

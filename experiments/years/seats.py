@@ -1,0 +1,151 @@
+"""Who runs a year, before it sits down: settings only, so that a year is named before a file is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from commerce.merchants import MERCHANTS, Merchant, build_merchant
+from commerce.replay import Entry, check_entry, diverged, recordable, result_digest
+from commerce.setting import Setting
+from commerce.year import Result
+from experiments.years.briefing import make_opening
+from experiments.years.limits import Limits
+from experiments.years.session import Guard, YearAgent, YearSession
+from experiments.years.spec import YearSpec
+from experiments.years.transcript import CallRecord, Opening
+
+
+class YearSeat(Protocol):
+    """What every agent of a year has before it sits down."""
+
+    @property
+    def name(self) -> str:
+        """Name of its row."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of its sessions."""
+        ...
+
+    def opening(self, setting: Setting) -> Opening:
+        """Return the first line of its transcript: what it is told and which tools it has."""
+        ...
+
+    def guard(self) -> Guard | None:
+        """Return what stands before the store, if anything."""
+        ...
+
+    def seated(self, folder: Path, spec: YearSpec) -> AbstractContextManager[YearAgent]:
+        """Sit down in the folder of a year: open files, connect, and yield the agent."""
+        ...
+
+    def check(self, session: YearSession, spec: YearSpec) -> None:
+        """Make sure that the past of ``session`` is what this agent was sent; raises ``DivergedError``."""
+        ...
+
+
+@dataclass(frozen=True)
+class PlainSeat:
+    """The seat of an agent that keeps no files: any :class:`YearAgent`, or ``None`` for checking what it did."""
+
+    name: str
+    agent: YearAgent | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def opening(self, setting: Setting) -> Opening:
+        """Return the rules and the tools."""
+        return make_opening(self.name, setting, self.limits)
+
+    def guard(self) -> Guard | None:
+        """Return no guard."""
+        return None
+
+    @contextmanager
+    def seated(self, folder: Path, spec: YearSpec) -> Iterator[YearAgent]:
+        """Yield the agent."""
+        if self.agent is None:
+            raise TypeError(f"{self.name} has no agent and cannot play")
+        yield self.agent
+
+    def check(self, session: YearSession, spec: YearSpec) -> None:
+        """Accept any past: what the agent was sent is its own affair."""
+
+    @property
+    def settings_object(self) -> dict[str, Any]:
+        """Return what pins the agent beyond its name."""
+        return {"limits": self.limits.model_dump(mode="json")}
+
+
+@dataclass(frozen=True)
+class MerchantSeat:
+    """The seat of a merchant, which is told nothing in words.
+
+    ``merchant`` replaces the one that ``name`` names; it must make the same calls when it is run again.
+    """
+
+    name: str
+    merchant: Merchant | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def opening(self, setting: Setting) -> Opening:
+        """Return an opening without a word."""
+        return Opening(agent=self.name, messages=(), tools=())
+
+    def guard(self) -> Guard | None:
+        """Return no guard."""
+        return None
+
+    @contextmanager
+    def seated(self, folder: Path, spec: YearSpec) -> Iterator[YearAgent]:
+        """Yield the merchant as an agent."""
+        yield MerchantAgent(self.name, spec.merchant_seed, self.merchant)
+
+    def check(self, session: YearSession, spec: YearSpec) -> None:
+        """Accept any past: its calls are all there is, and they were carried out again."""
+
+
+@dataclass(frozen=True)
+class MerchantAgent:
+    """A merchant as a year's agent.
+
+    It remembers nothing between sittings: taken up again it plays from the first morning, is answered what it was
+    answered before, and must ask the same again.
+    """
+
+    name: str
+    seed: int = 0
+    merchant: Merchant | None = None
+
+    def play(self, session: YearSession) -> None:
+        """Run the year; raises ``DivergedError`` if the merchant is not the one that played before."""
+        setting = session.year.setting
+        merchant = self.merchant or build_merchant(self.name, setting.world, setting.rules, self.seed)
+        past = iter(session.past_calls)
+
+        def call(tool: str, arguments: Any) -> Result:
+            for written, result in past:
+                made = Entry(written.number, tool, recordable(arguments), result_digest(result))
+                check_entry(entry_of(written), made)
+                return result
+            return session.call(tool, arguments)
+
+        merchant(call)
+        if (left := next(past, None)) is not None:
+            diverged(entry_of(left[0]), "nothing")
+
+
+def merchant_seat(name: str) -> MerchantSeat:
+    """Return the seat of the built-in merchant called ``name``; another name raises ``ValueError``."""
+    if name not in MERCHANTS:
+        raise ValueError(f"merchant={name!r} is unknown; choose one of {', '.join(MERCHANTS)}")
+    return MerchantSeat(name)
+
+
+def entry_of(record: CallRecord) -> Entry:
+    """Return the store call that a line of the transcript is."""
+    return Entry(record.number, record.tool, record.arguments, record.result)
