@@ -153,7 +153,7 @@ def difficulty_edges(scores: Sequence[float]) -> list[float]:
 
 
 def with_difficulty_bins(scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
-    """Return the scenarios with their bin; a score on an edge belongs to the harder bin."""
+    """Return the scenarios with their bin; a score on an edge belongs to the easier bin, as in the published rows."""
     scores = [difficulty(scenario) for scenario in scenarios]
-    bins = np.searchsorted(difficulty_edges(scores), scores, side="right").tolist()
+    bins = np.searchsorted(difficulty_edges(scores), scores, side="left").tolist()
     return tuple(replace(scenario, difficulty_bin=index) for scenario, index in zip(scenarios, bins, strict=True))

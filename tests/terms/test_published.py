@@ -179,11 +179,25 @@ def test_difficulty_edges():
         assert edge == sorted(scores)[order]
 
 
-def test_bins_hold_equal_masses_and_edges_belong_to_the_harder_bin():
+def test_bins_hold_equal_masses_and_edges_belong_to_the_easier_bin():
     counts = [sum(scenario.difficulty_bin == index for scenario in published()) for index in range(5)]
-    assert counts == [360, 360, 359, 360, 361]  # cuts before the order statistics 360, 720, 1079, 1439
-    edge = min(scenario.difficulty for scenario in published() if scenario.difficulty_bin == 1)
+    assert counts == [361, 360, 359, 360, 360]  # cuts after the order statistics 360, 720, 1079, 1439
+    edge = max(scenario.difficulty for scenario in published() if scenario.difficulty_bin == 0)
     assert edge == pytest.approx(EDGES[0], abs=1e-15)
+    assert summary("fixed-0.01").difficulty["bin_0"]["se_plus"].n == 357  # feasible ones
+
+
+# Site, difficulty rows of "Fixed 0.01".
+@pytest.mark.parametrize(
+    ("row", "name", "value"),
+    [
+        ("bin_0", "mean_utility", 10.994579248123905),
+        ("bin_3", "mean_utility", 2.318583417260448),
+        ("bin_4", "se_plus", 0.07980493031663001),
+    ],
+)
+def test_difficulty_rows(row, name, value):
+    assert summary("fixed-0.01").difficulty[row][name].estimate == pytest.approx(value, abs=1e-12)
 
 
 def test_waiting_beats_talking():
