@@ -1,10 +1,10 @@
 """What fraud cost, and whether the merchant learned from what it could see.
 
 The counterfactual loss compares each purchase from a fraudulent supplier with the same purchase at the merchant's own
-mean honest price in that category (the opening ratio where it has none): the excess price, the fees, the undelivered
-units at cost, and the margin lost to expected returns of defective units. Evidence is visible from the first short
-receipt, from the first strong hint of the return trace on a product the supplier delivered, and from the day a fee was
-paid; the other two frauds leave none.
+mean honest price in that category (the opening ratio where it has none): the excess price of the units delivered, the
+units not delivered at cost, the fees, and the margin lost to expected returns of defective units. Evidence is visible
+from the first short receipt, from the first strong hint of the return trace on a product the supplier delivered, and
+from the day a fee was paid; the other two frauds leave none.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _loss_fen(setting: Setting, state: YearState, bad: list[Inbound]) -> float:
     loss = float(sum(fee["amount_fen"] for fee in state.fees)) + state.totals.defect_loss_fen
     for row in bad:
         fair = honest.get(int(category[row.sku]), setting.world.categories[category[row.sku]].wholesale_ratio)
-        loss += row.quantity * max(0.0, row.unit_price_fen - fair * float(reference[row.sku]))
+        loss += row.delivered * max(0.0, row.unit_price_fen - fair * float(reference[row.sku]))
         loss += (row.quantity - row.delivered) * row.unit_price_fen
     return loss
 

@@ -47,6 +47,13 @@ def test_loss_by_hand(year):
     assert found["bad_spend_pct"] == pytest.approx(100 * (250 + 300 + 1000) / (250 + 250 + 300 + 1000))
 
 
+def test_a_short_delivery_that_was_dear_as_well_is_counted_once(year):
+    """Six units at 5 yuan too much and four paid in full for nothing: 6 x 5 + 4 x 30 = 150, of 300 paid for 150."""
+    buy(year, 0, 10, 2500)
+    buy(year, 1, 10, 3000, 6)
+    assert values(year)["fraud_loss"] == pytest.approx(6 * 5 + 4 * 30)
+
+
 def test_without_an_honest_purchase_the_opening_ratio_is_the_yardstick(year):
     buy(year, 2, 10, 7100)  # opening ratio of pet supplies is 0.61
     assert values(year)["fraud_loss"] == pytest.approx(100.0)
