@@ -11,6 +11,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+RULES_VERSION = 2
+"""1: rejects and accepts without a talk left a record; negotiation draws of ``fair`` were keyed by cycle; a bid that
+could not be paid was answered in ``fair``; a counter equal to the bid was raised in ``paper``."""
+
 Share = Annotated[float, Field(ge=0, le=1)]
 Fen = Annotated[int, Field(ge=0)]
 Steps = tuple[tuple[float, float], ...]
@@ -39,6 +43,9 @@ class Rules(Frozen):
     """One rule set."""
 
     name: str = Field("paper", min_length=1)
+    version: int = Field(
+        RULES_VERSION, ge=1, description="years of different versions are different games under one name"
+    )
 
     # clock
     num_days: int = Field(365, ge=1, le=3650, description="daily steps until the year ends")
@@ -120,6 +127,13 @@ class Rules(Frozen):
     counter_below_bid: Literal["raised", "take_bid"] = "raised"
     history_includes_current: bool = True
     round_limit: int | None = Field(None, ge=1, description="rounds of a negotiation; then no talk until the next day")
+    negotiation_draws: Literal["by_cycle", "by_day"] = Field(
+        "by_cycle", description="whether earlier talks with a supplier move the draws of later ones"
+    )
+    unpaid_bids: Literal["answered", "refused"] = Field(
+        "answered",
+        description="whether a supplier is asked about a bid that cannot be paid, or lower than one it agreed to",
+    )
     calendar: Literal["published", "shifted"] = "published"
 
     @model_validator(mode="after")
@@ -150,6 +164,8 @@ FAIR = Rules(
     counter_below_bid="take_bid",
     history_includes_current=False,
     round_limit=10,
+    negotiation_draws="by_day",
+    unpaid_bids="refused",
     calendar="shifted",
 )
 RULE_SETS = {rules.name: rules for rules in (PAPER, FAIR)}

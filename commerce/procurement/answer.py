@@ -51,8 +51,8 @@ def answer_offer(
     rate = kernel.concession_rate(terms.urgency, features, params)
     noise = normal(draws.price) * params.noise_sd
     counter = round(kernel.counter_offer(float(standing), float(terms.reservation), rate, noise, 1))
-    if counter > bid:
-        return Answer(price=counter)
-    if takes_bid:
+    if takes_bid and counter <= bid:
         return Answer(accepts=True)
+    if counter >= bid:  # published: only a counter below the bid is raised
+        return Answer(price=counter)
     return Answer(price=min(math.ceil(bid + _NO_UNDERCUT_SHARE * terms.price_range), standing))

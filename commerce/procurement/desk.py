@@ -1,22 +1,35 @@
 """Conversations with suppliers: one cycle of talks per (supplier, SKU) at a time, settled through the store's door.
 
-A cycle opens with a quote that the buyer is shown; it ends in an order, a walk-away, a reject, or, where the rules set
-a limit of rounds, in a pause until the next day. The next move opens a new cycle with its own draws and the same floor.
-An agreement is recorded once its order is paid; if the money is missing, the agreed price stands. Draws are keyed by
-(world seed, supplier, SKU, cycle, round), so nothing else that happens can change them.
+The first offer opens a cycle, with a quote that the buyer is shown; it ends in an order, a walk-away, a reject, or,
+where the rules set a limit of rounds, in a pause until the next day. The next offer opens a new cycle with draws of its
+own and the same floor. Accepting or rejecting without a running cycle is an error that leaves no trace. An agreement is
+recorded once its order is paid; until then the agreed price stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from commerce.money import to_yuan
-from commerce.procurement.answer import AnswerDraws, answer_offer
+from commerce.procurement.answer import answer_offer
 from commerce.procurement.dialogue import CLOSED, reply_text
-from commerce.procurement.pair import opening_quote, pair_terms
+from commerce.procurement.pair import pair_terms
+from commerce.procurement.talks import (
+    AGREEMENT,
+    OPEN,
+    REJECT,
+    ROUND_LIMIT,
+    WALK,
+    Record,
+    answer_draws,
+    go_on,
+    is_out_of_rounds,
+    last_talk,
+    note_offer,
+    open_talk,
+    short_delivery_draw,
+)
 from commerce.seam import Book, StoreDoor
-from commerce.streams import keyed_uniform
 from commerce.types import (
     Booking,
     BuyerAction,
@@ -28,11 +41,6 @@ from commerce.types import (
     PurchaseOrder,
     Refusal,
 )
-
-OPEN, AGREEMENT, WALK, REJECT, ROUND_LIMIT = "open", "agreement", "supplier_walk", "buyer_reject", "round_limit"
-
-Record = dict[str, Any]
-"""One cycle of talks: the fields of a negotiation record, with ``standing_fen`` and ``round`` under ``extra``."""
 
 
 class SupplierDesk:
@@ -76,11 +84,34 @@ def _act(store: StoreDoor, book: Book, supplier: int, action: BuyerAction) -> di
     world = store.world
     if action.sku is None or world.skus.category[action.sku] != world.suppliers[supplier].category:
         return _fault("unknown_sku", "this supplier does not sell that product")
-    record = _current(store, book, supplier, action.sku)
-    shown = {"sku_id": world.skus.sku_id[action.sku], "opening_price": to_yuan(record["opening_fen"])}
-    if record["outcome"] == ROUND_LIMIT:
+    shown = {"sku_id": world.skus.sku_id[action.sku]}
+    last = last_talk(book, supplier, action.sku)
+    running = last if last is not None and last["outcome"] == OPEN else None
+    if running is not None:
+        go_on(store, running)
+    elif last is not None and is_out_of_rounds(store, last):
         return shown | _fault("not_available", "there is no more talk about this product before tomorrow")
-    return shown | _move(store, book, record, action)
+    if refused := _refused(store, running, action):
+        return shown | refused
+    record = open_talk(store, book, supplier, action.sku) if running is None else running
+    return shown | {"opening_price": to_yuan(record["opening_fen"])} | _move(store, book, record, action)
+
+
+def _refused(store: StoreDoor, running: Record | None, action: BuyerAction) -> dict[str, Any] | None:
+    """Return why a move does not reach the supplier, which then leaves no trace."""
+    if action.move is not BuyerMove.OFFER:
+        if running is None:
+            return _fault("no_active_negotiation", "no talk about this product is running; an offer opens one")
+        return None
+    bid = action.price_fen or 0
+    if store.rules.unpaid_bids == "refused":  # else bids that nobody pays would press the price down
+        due, agreed = action.quantity * bid, running["extra"].get("agreed_fen", 0) if running else 0
+        if due > store.bank_fen:
+            bank = to_yuan(store.bank_fen)
+            return _fault("insufficient_funds", f"{to_yuan(due):.2f} yuan are due and the bank holds {bank:.2f}")
+        if bid < agreed:
+            return _fault("price_agreed", f"{to_yuan(agreed):.2f} yuan is agreed; accept it or reject the talk")
+    return None
 
 
 def _move(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -> dict[str, Any]:
@@ -94,49 +125,13 @@ def _move(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -> 
     return _answer(store, book, record, action)
 
 
-def _current(store: StoreDoor, book: Book, supplier: int, sku: int) -> Record:
-    """Return the running cycle of a pair, or one that paused today, else open a new one."""
-    key = f"{supplier}/{sku}"
-    last: Record | None = book["records"][book["talks"][key]] if key in book["talks"] else None
-    if last is not None:
-        is_paused = last["outcome"] == ROUND_LIMIT and last["day_closed"] == store.day
-        if last["outcome"] == OPEN or is_paused:
-            return last
-    record = _new_record(store, supplier, sku, 0 if last is None else last["cycle"] + 1)
-    book["talks"][key] = len(book["records"])
-    book["records"].append(record)
-    return record
-
-
-def _new_record(store: StoreDoor, supplier: int, sku: int, cycle: int) -> Record:
-    terms = pair_terms(store.world, store.rules, supplier, sku)
-    record: Record = {
-        "supplier": supplier,
-        "sku": sku,
-        "cycle": cycle,
-        "day_opened": store.day,
-        "day_closed": None,
-        "outcome": OPEN,
-        "price_fen": None,
-        "quantity": 0,
-        "offers": [],
-        "opening_fen": 0,
-        "floor_fen": terms.floor,
-        "reference_fen": int(store.world.skus.reference_fen[sku]),
-        "is_honest": store.world.suppliers[supplier].is_honest,
-    }
-    record["opening_fen"] = opening_quote(terms, store.rules, _draws(store, record, 1).price)
-    return record | {"extra": {"standing_fen": record["opening_fen"], "round": 1}}
-
-
 def _answer(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -> dict[str, Any]:
-    talk, bid, limit = record["extra"], action.price_fen or 0, store.rules.round_limit
-    if limit is not None and talk["round"] >= limit:
-        return _close(record, store, ROUND_LIMIT) | {"message": f"no agreement in {limit} rounds"}
-    talk["round"] += 1
-    record["offers"].append(bid)
+    talk, bid = record["extra"], action.price_fen or 0
+    if is_out_of_rounds(store, record):
+        return _close(record, store, ROUND_LIMIT) | {"message": f"no agreement in {store.rules.round_limit} rounds"}
+    note_offer(record, bid)
     terms = pair_terms(store.world, store.rules, record["supplier"], record["sku"])
-    draws = _draws(store, record, talk["round"])
+    draws = answer_draws(store, record)
     answer = answer_offer(terms, store.rules, talk["standing_fen"], record["offers"], talk["round"], draws)
     if answer.accepts:
         return _order(store, book, record, action.quantity, bid)
@@ -148,11 +143,12 @@ def _answer(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -
 
 def _order(store: StoreDoor, book: Book, record: Record, quantity: int, price: int) -> dict[str, Any]:
     who = store.world.suppliers[record["supplier"]]
-    is_payable = (
-        quantity * price <= store.bank_fen
-    )  # else an order nobody can pay would ask who wants a fee for nothing
+    # Asked after the funds, else an order nobody can pay would ask who wants a fee for nothing.
+    is_payable = quantity * price <= store.bank_fen
     if who.fraud is Fraud.VIP_FEE and is_payable and record["supplier"] not in book["paid_fee"]:
         record["extra"]["standing_fen"] = price
+        if store.rules.unpaid_bids == "refused":
+            record["extra"]["agreed_fen"] = price
         fee = to_yuan(store.rules.vip_fee_fen)
         return _fault("members_only", f"orders need a one-time membership of {fee:.2f} yuan")
     booked = store.place_order(_purchase(store, record, quantity, price))
@@ -169,8 +165,7 @@ def _purchase(store: StoreDoor, record: Record, quantity: int, price: int) -> Pu
     delivered = quantity
     if who.fraud is Fraud.QTY_BAIT:
         low, high = store.rules.short_delivery
-        entity = (who.supplier_id, store.world.skus.sku_id[sku], record["cycle"])
-        draw = keyed_uniform(store.world.seed, "short_delivery", *entity)
+        draw = short_delivery_draw(store, record)
         delivered = max(1, int(quantity * (low + (high - low) * draw)))
     defective = delivered if who.fraud is Fraud.QUALITY_DOWNGRADE else 0
     return PurchaseOrder(record["supplier"], sku, quantity, price, delivered, defective)
@@ -189,16 +184,13 @@ def _take_fee(store: StoreDoor, book: Book, supplier: int) -> dict[str, Any]:
     return {"decision": "Accept", "fee_paid": to_yuan(fee)}
 
 
-def _draws(store: StoreDoor, record: Mapping[str, Any], round_number: int) -> AnswerDraws:
-    world = store.world
-    who, sku = world.suppliers[record["supplier"]].supplier_id, world.skus.sku_id[record["sku"]]
-    entity = (who, sku, record["cycle"], round_number)
-    return AnswerDraws(*(keyed_uniform(world.seed, "negotiation", *entity, index=index) for index in range(3)))
-
-
 def _close(record: Record, store: StoreDoor, outcome: str) -> dict[str, Any]:
     record.update(outcome=outcome, day_closed=store.day)
     return {"decision": "Reject"}
+
+
+def _no_more_talk() -> dict[str, Any]:
+    return _fault("not_available", "there is no more talk about this product before tomorrow")
 
 
 def _fault(code: str, message: str) -> dict[str, Any]:

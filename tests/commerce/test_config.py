@@ -10,7 +10,7 @@ from commerce.config import FAIR, PAPER, PriceBand, Rules, rules_named
 DIFFERENCES = {
     "name", "return_wording", "promotion_base", "response_bound", "price_band", "commission_on_returns",
     "kernel_types", "fraud_price_scale", "honest_floors", "counter_below_bid", "history_includes_current",
-    "round_limit", "calendar",
+    "round_limit", "negotiation_draws", "unpaid_bids", "calendar",
 }  # fmt: skip
 
 

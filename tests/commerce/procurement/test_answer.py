@@ -86,11 +86,19 @@ def test_e6_a_counter_below_the_bid(terms, standing, bid, published, fair):
 def test_e6_the_rule_in_numbers():
     """Targets 63.76 and 59.088 lie below the bids 64 and 61; a bid of 75 over a quote of 72 is declined 36 %."""
     # 70 less 0.416 of the gap of 15 is 63.76
-    assert last(EXPRESSIVE, [6376], 2, 7000).price == 6376 + 351  # a target at the bid is raised as well
-    assert last(EXPRESSIVE, [6375], 2, 7000).price == 6376  # a target above the bid stands
-    assert last(EXPRESSIVE, [5908], 2, 6200).price == 5909
-    assert last(EXPRESSIVE, [5909], 2, 6200).price == 6200  # 59.09 + 3.51 is more than the last quote
+    assert last(EXPRESSIVE, [6377], 2, 7000).price == 6377 + 351
+    assert last(EXPRESSIVE, [6376], 2, 7000).price == 6376  # a target at the bid stands
+    assert last(EXPRESSIVE, [6375], 2, 7000).price == 6376
+    assert last(EXPRESSIVE, [5909], 2, 6200).price == 5909
+    assert last(EXPRESSIVE, [5910], 2, 6200).price == 6200  # 59.10 + 3.51 is more than the last quote
     assert accepts_below(CANDID, [7500], 2, 0.638779)
+
+
+def test_a_bid_at_the_floor_is_countered_at_the_floor():
+    """From a quote at the floor no lower counter is possible: the bid stands there, it is not raised by 3 % of R."""
+    assert last(CANDID, [5500], 2, 5500) == Answer(price=5500)
+    assert last(CANDID, [5500], 2, 5501, price=1e-12) == Answer(price=5500)  # noise far down, clipped at the floor
+    assert last(CANDID, [5500], 2, 5501, price=1e-12, rules=FAIR) == Answer(accepts=True)  # fair: taken
 
 
 def test_e7_a_price_fraud():

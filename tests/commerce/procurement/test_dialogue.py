@@ -65,6 +65,8 @@ def test_the_words_repeat_the_decision():
     price = reply["outcomes"][0]["price"]
     assert reply["message"] == f"We can offer {price:.2f} yuan a unit."
     assert message(year, bid | {"action": "accept", "price": price}) == f"Agreed at {price:.2f} yuan a unit."
+    assert "no talk about this product is running" in message(year, bid | {"action": "reject"})
+    assert message(year, bid).startswith("We can offer")
     assert "the standing price is" in message(year, bid | {"action": "accept"})
     assert message(year, bid | {"action": "reject"}) == "Then we end our talks about this product here."
     assert message(year, bid, {"action": "pay_vip_fee"}) == "Please see our answer to each of your points."
@@ -114,9 +116,9 @@ def test_an_empty_bank_cannot_ask_who_takes_a_fee():
         for fraud in (None, Fraud.VIP_FEE):
             year = year_of(fraud, rules=PAPER.model_copy(update={"initial_fen": 90_000}))
             email = year.setting.world.suppliers[0].email
-            probe = {"action": "accept", "sku_id": "p0", "price": 1.0, "quantity": 1}
+            probe = {"action": "offer", "sku_id": "p0", "price": 1.0, "quantity": 1}
             (reply,) = ok(year, "chatbox", uids=[email], actions=[probe])["replies"]
-            price = {"price": reply["outcomes"][0]["opening_price"]} if action["action"] == "accept" else {}
+            price = {"price": reply["outcomes"][0]["price"]} if action["action"] == "accept" else {}
             (reply,) = ok(year, "chatbox", uids=[email], actions=[action | price])["replies"]
             codes.add(reply["outcomes"][0]["code"])
         assert codes == {"insufficient_funds"}

@@ -20,11 +20,11 @@ from tests.commerce.test_config_reach import CHANGES
 
 NOT_TOLD = {
     # names of choices, or hidden laws of the world that a merchant has to find out
-    "name", "speed_returns", "platform_share", "weekend_factor", "sub_cap_floor", "sub_cap_numerator",
+    "name", "version", "speed_returns", "platform_share", "weekend_factor", "sub_cap_floor", "sub_cap_numerator",
     "return_cap", "defect_return_min", "defect_return_factor", "return_knees", "short_delivery",
     "upfront_floor_factor", "opening_bound_factor", "return_wording", "promotion_base", "trailing_days",
     "response_bound", "kernel_types", "fraud_price_scale", "honest_floors", "counter_below_bid",
-    "history_includes_current", "calendar",
+    "history_includes_current", "negotiation_draws", "calendar",
     *(name for name in Rules.model_fields if name.startswith("reputation_")),
 }  # fmt: skip
 
@@ -41,9 +41,10 @@ def test_a_changed_rule_changes_the_prompt(name):
 
 
 def test_what_is_not_told_is_listed():
-    assert set(Rules.model_fields) == set(CHANGES) | {"trailing_days"}
-    for name in NOT_TOLD - {"trailing_days"}:
-        assert told(PAPER.model_copy(update={name: CHANGES[name]})) == told(), name
+    changes = CHANGES | {"trailing_days": 3, "name": "other", "version": 9}
+    assert set(Rules.model_fields) == set(changes)
+    for name in NOT_TOLD:
+        assert told(PAPER.model_copy(update={name: changes[name]})) == told(), name
 
 
 @pytest.mark.parametrize("limits", [Limits(max_turns=12), Limits(max_idle_turns=4)])
