@@ -18,7 +18,7 @@ import typer
 from experiments.cli import answers, listing, models, money, playing, reading, serving, telling, years
 from experiments.cli.show import note
 from experiments.llm.cache import DamagedCacheError, UnusableCacheError
-from experiments.llm.errors import BudgetExceeded
+from experiments.llm.errors import BudgetExceeded, ServerUnusable, SettingRefused
 from experiments.players.local import LocalModelError
 from experiments.storage.files import RunLockedError
 
@@ -70,7 +70,10 @@ def main() -> None:
     except BudgetExceeded as error:
         note(f"{error}\neverything finished is kept; the same command with a higher --budget-usd goes on from there")
         sys.exit(OVER_BUDGET)
-    except (LocalModelError, DamagedCacheError, UnusableCacheError) as error:
+    except ServerUnusable as error:
+        note(f"error: {error}\neverything finished is kept; once the server can be used, the same command goes on")
+        sys.exit(playing.NOTHING_SCORED)
+    except (LocalModelError, SettingRefused, DamagedCacheError, UnusableCacheError) as error:
         note(f"error: {error}")
         sys.exit(2)
     except (ValueError, OSError, RunLockedError) as error:

@@ -19,7 +19,7 @@ class Call:
     """One request as a fault sees it.
 
     ``text`` is what the bot says and ``tool_calls`` what it does; ``serial`` counts requests from 1; ``slow_s`` is how
-    long slow answers take.
+    long slow answers take, and ``key`` the one that came with the request.
     """
 
     body: Mapping[str, Any]
@@ -27,6 +27,7 @@ class Call:
     serial: int
     slow_s: float
     tool_calls: tuple[dict[str, Any], ...] = ()
+    key: str = ""
 
     @cached_property
     def prompt_tokens(self) -> int:
@@ -113,6 +114,32 @@ def says(call: Call, text: str | None, **parts: Any) -> Answer:
 def refused(status: int, message: str, *, headers: Mapping[str, str] | None = None, **extra: Any) -> Answer:
     """Return an error answer in the form vendors use; it costs nothing."""
     return Answer(json.dumps({"error": {"message": message, "code": status, **extra}}), status, headers or {})
+
+
+def streamed(made: Answer) -> Answer:
+    """Return a whole answer in pieces: its text letter by letter in two, each call in two, the bill at the end."""
+    if made.status != 200:
+        return made
+    body = json.loads(made.body)
+    if not body.get("choices"):
+        return made
+    choice = body["choices"][0]
+    message = dict(choice.get("message") or {})
+    calls = message.pop("tool_calls", None) or []
+    deltas: list[dict[str, Any]] = [{**message, "content": None}]
+    text = message.get("content")
+    if isinstance(text, str):
+        deltas += [{"content": text[: len(text) // 2]}, {"content": text[len(text) // 2 :]}]
+    for index, call in enumerate(calls):
+        words = call["function"]["arguments"]
+        first = {**call, "index": index, "function": {**call["function"], "arguments": words[:3]}}
+        deltas += [{"tool_calls": [first]}, {"tool_calls": [{"index": index, "function": {"arguments": words[3:]}}]}]
+    frame = {key: value for key, value in body.items() if key not in ("choices", "usage")}
+    end = {key: value for key, value in choice.items() if key != "message"}
+    pieces = [frame | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    pieces += [frame | {"choices": [{**end, "delta": {}}]}, frame | {"choices": [], "usage": body.get("usage")}]
+    lines = "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces)
+    return replace(made, body=lines + "data: [DONE]\n\n", content_type="text/event-stream")
 
 
 def good(call: Call) -> Answer:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from experiments.fault_server.answers import Answer, Call, completion, good, served
+from experiments.fault_server.answers import Answer, Call, completion, good, says, served
 
 Twist = Callable[[dict[str, Any]], Any]
 
@@ -37,6 +38,20 @@ def _arguments(twist: Callable[[str], Any], finish_reason: str = "tool_calls") -
     return _with_calls(make, finish_reason)
 
 
+def _whole_floats(text: str) -> str:
+    """Write every whole number as ``25.0``, which some models always do."""
+    return re.sub(r"(?<=[ :\[,])(\d+)(?=[,}\]])", r"\1.0", text)
+
+
+def _as_text(call: Call) -> Answer:
+    """Answer as a server without a tool parser does: the calls stand in the text."""
+    if not call.tool_calls:
+        return good(call)
+    written = [{"name": one["function"]["name"], "arguments": json.loads(one["function"]["arguments"])}
+               for one in call.tool_calls]  # fmt: skip
+    return says(call, "\n".join(f"<tool_call>\n{json.dumps(one)}\n</tool_call>" for one in written))
+
+
 def _renamed(name: str) -> Callable[[Call], Answer]:
     def make(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**one, "function": {**one["function"], "name": name}} for one in calls]
@@ -62,6 +77,8 @@ CALLS: dict[str, Callable[[Call], Answer]] = {
     "call_list": _arguments(lambda text: f"[{text}]"),
     "call_text": _arguments(json.dumps),
     "call_object": _arguments(json.loads),
+    "call_whole_floats": _arguments(_whole_floats),
+    "calls_as_text": _as_text,
     "call_unknown_key": _arguments(lambda text: json.dumps({**json.loads(text), "reason": "because"})),
     "call_unknown_tool": _renamed("buy_everything"),
     "call_without_name": _renamed(""),

@@ -2,24 +2,26 @@
 
 Groups: ``transport`` may be healed by asking again; ``reply`` is a whole answer with words a reader must judge;
 ``calls`` is a whole answer whose tool calls are odd; ``metering`` is a good answer with odd numbers beside it;
-``rejection`` is HTTP 400 for a parameter that the request holds; ``fatal`` no retry can heal.
+``rejection`` is an HTTP error for a part that the request holds; ``own`` says what the agent itself did, or may not
+say; ``fatal`` no retry can heal.
 """
 
 from __future__ import annotations
 
-import json
+import base64
 from collections.abc import Callable
 from dataclasses import replace
 from email.utils import formatdate
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from experiments.fault_server.answers import Answer, Call, completion, delivered, good, refused, says, served
 from experiments.fault_server.calls import CALLS
+from experiments.fault_server.denials import AGENTS_OWN, REJECTION, wants_attached
 from experiments.fault_server.words import REPLIES
 
-GROUPS = ("transport", "reply", "calls", "metering", "rejection", "fatal")
+GROUPS = ("transport", "reply", "calls", "metering", "rejection", "own", "fatal")
 _RATE_LIMIT_MESSAGE = "Rate limit exceeded"
-_OVERFLOW_MESSAGE = "This model's maximum context length is 8192 tokens; your messages hold 9001 tokens."
 
 
 class Fault(NamedTuple):
@@ -116,6 +118,11 @@ def _cached_beside(call: Call) -> Answer:
     return served(body, bill)
 
 
+def _echoes_effort(call: Call) -> Answer:
+    body, bill = completion(call, call.text)
+    return served(body | {"reasoning_effort": "minimal"}, bill)
+
+
 METERING: dict[str, Callable[[Call], Answer]] = {
     "no_cost": _usage(cost=None),
     "no_usage": _no_usage,
@@ -128,42 +135,39 @@ METERING: dict[str, Callable[[Call], Answer]] = {
     "tokens_cached_beside": _cached_beside,
     "tokens_cache_write": _usage(prompt_tokens_details={"cached_tokens": 0, "cache_write_tokens": 10}),
     "provider_change": _other_provider,
+    "effort_lowered": _echoes_effort,
 }
 
 
-def _rejects(*names: str) -> Callable[[Call], Answer]:
-    def make(call: Call) -> Answer:
-        present = next((name for name in names if name in call.body), None)
-        if present is None:
-            return good(call)
-        return refused(400, f"Unsupported parameter: '{present}' is not supported with this model.", param=present)
+def _repeats_key(call: Call) -> Answer:
+    """Repeat the key as it is, escaped, quoted and encoded."""
+    key = call.key
+    encoded = base64.b64encode(f"user:{key}".encode()).decode()
+    escaped = "".join(f"\\u{ord(char):04x}" for char in key)
+    return refused(401, f"bad key {key}, {quote(key, safe='')}, {key!r}, {escaped}, {encoded}")
 
-    return make
-
-
-REJECTION: dict[str, Callable[[Call], Answer]] = {
-    "reject_response_format": _rejects("response_format"),
-    "reject_temperature": _rejects("temperature"),
-    "reject_seed": _rejects("seed"),
-    "reject_reasoning": _rejects("reasoning", "reasoning_effort"),
-    "reject_max_tokens": _rejects("max_tokens"),
-    "reject_all": _rejects("response_format", "temperature", "seed", "reasoning", "reasoning_effort", "max_tokens"),
-}
 
 FATAL: dict[str, Callable[[Call], Answer]] = {
     "bad_request": lambda call: refused(400, "messages[0].role is not one of system, user, assistant"),
     "bad_key": lambda call: refused(401, "No auth credentials found"),
     "no_credit": lambda call: refused(402, "Insufficient credits"),
-    "moderated": lambda call: refused(403, "Your input was flagged", metadata={"reasons": ["self-harm"]}),
     "no_model": lambda call: refused(404, f"No endpoints found for {call.body['model']}"),
-    "context_overflow": lambda call: refused(400, _OVERFLOW_MESSAGE, type="context_length_exceeded"),
-    "context_overflow_200": lambda call: Answer(json.dumps({"error": {"code": 400, "message": _OVERFLOW_MESSAGE}})),
+    "quota_spent": lambda call: refused(
+        429, "You exceeded your current quota, please check your plan.", code="insufficient_quota"
+    ),
+    "no_path": lambda call: Answer('{"detail": "Not Found"}', 404),
+    "key_repeated": _repeats_key,
+    "no_tools": lambda call: (
+        refused(400, f"{call.body['model']} does not support tools") if "tools" in call.body else good(call)
+    ),
+    "attached_wanted": wants_attached,
+    "attached_missing": lambda call: refused(400, "thinking is enabled but reasoning_content is missing"),
     "rate_limit_hours": lambda call: _rate_limited(call, Retry_After="7200"),
 }
 
 FAULTS: dict[str, Fault] = {
     name: Fault(name, group, make)
-    for group, members in zip(GROUPS, (TRANSPORT, REPLIES, CALLS, METERING, REJECTION, FATAL), strict=True)
+    for group, members in zip(GROUPS, (TRANSPORT, REPLIES, CALLS, METERING, REJECTION, AGENTS_OWN, FATAL), strict=True)
     for name, make in members.items()
 }
 

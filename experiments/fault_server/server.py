@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from experiments.fault_server.answers import Answer, Call, refused
+from experiments.fault_server.answers import Answer, Call, refused, streamed
 from experiments.fault_server.bot import reply_text
 from experiments.fault_server.faults import FAULTS, answer
 from experiments.fault_server.plan import Chooser, FaultPlan
@@ -159,7 +159,10 @@ class FaultServer:
         request_id = headers.get("x-client-request-id", "")
         acting = self._shops.answer(body, request_id)
         text, calls = (reply_text(body["messages"]), ()) if acting is None else acting
-        made = answer(Call(body, text, serial, self._slow_s, calls), fault)
+        key = headers.get("authorization", "").removeprefix("Bearer ")
+        made = answer(Call(body, text, serial, self._slow_s, calls, key), fault)
+        if body.get("stream"):
+            made = streamed(made)
         bill = Bill(serial, request_id, str(body["model"]), attempt, fault, made.status, made.microusd)
         with self._lock:
             self._ledger.append(bill)

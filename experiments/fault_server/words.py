@@ -47,6 +47,14 @@ def _truncated(call: Call) -> Answer:
     return says(call, text[: text.index("45") + 1], finish_reason="length")
 
 
+_WEIGHED = 'Maybe {"decision": "Accept", "price": null, "message": ""}? No.'
+
+
+def _thinks(before: str, after: str = "") -> Callable[[Call], Answer]:
+    """Return a fault that weighs another move inside the marks of a vendor."""
+    return lambda call: says(call, f"{before.format(_WEIGHED)}{_clean(call)}{after}")
+
+
 REPLIES: dict[str, Callable[[Call], Answer]] = {
     "fenced": lambda call: says(call, _fenced(_clean(call))),
     "fenced_capital": lambda call: says(call, _fenced(_clean(call), "JSON")),
@@ -55,6 +63,17 @@ REPLIES: dict[str, Callable[[Call], Answer]] = {
     "fences_example_last": lambda call: says(call, f"{_fenced(_clean(call))}\nAn example:\n{_fenced(_EXAMPLE)}"),
     "thinking_tags": lambda call: says(call, f"<think>my limit is 52, I could say 99</think>\n{_clean(call)}"),
     "thinking_unclosed": lambda call: says(call, f"<think>my limit is 52. {_clean(call)}", finish_reason="length"),
+    "thinking_harmony": _thinks(
+        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>", "<|return|>"
+    ),
+    "thinking_harmony_bare": _thinks("analysis{}assistantfinal"),
+    "thinking_kimi": _thinks("◁think▷{}◁/think▷"),
+    "thinking_cohere": _thinks("<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>", "<|END_RESPONSE|>"),
+    "thinking_apriel": _thinks("Here are my reasoning steps:\n{}\n[BEGIN FINAL RESPONSE]\n", "\n[END FINAL RESPONSE]"),
+    "thinking_openthoughts": _thinks(
+        "<|begin_of_thought|>{}<|end_of_thought|><|begin_of_solution|>", "<|end_of_solution|>"
+    ),
+    "quoted_in_a_sentence": lambda call: says(call, 'I could answer {"decision": "Accept"} but I refuse.'),
     "prose_around": lambda call: says(call, f"Here is my move: {_clean(call)} Good luck!"),
     "prose_only": lambda call: says(call, "I will not go to 100. My offer is 42."),
     "no_in_prose": lambda call: says(call, "Absolutely not."),

@@ -1,8 +1,9 @@
 """One synchronous, thread-safe chat client for every OpenAI-compatible server.
 
 A call goes: call log, cache, then attempts. Each attempt reserves money, waits for the rate limit and a free slot, is
-sent, and settles. A retryable failure waits and tries again; a parameter the server rejects is left out from then on,
-with a notice; everything else is raised at once.
+sent, and settles. A retryable failure waits and tries again; a part of the request that the server names as refused
+goes by its next step down from then on, with a notice; an answer for which the context has no room is asked for again
+with the room there is; everything else is raised at once.
 """
 
 from __future__ import annotations
@@ -11,22 +12,41 @@ import copy
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import uuid4
 
 from experiments.llm import requests
 from experiments.llm.cache import ReplyCache
 from experiments.llm.calls import Attempt, CallLog
-from experiments.llm.errors import BadRequest, ModelCallError, ProviderError, RateLimited, Stopped
+from experiments.llm.complaints import answer_room
+from experiments.llm.errors import (
+    BadRequest,
+    ContextOverflow,
+    MalformedAnswer,
+    ModelCallError,
+    ModelNotFound,
+    PromptFiltered,
+    ProviderError,
+    RateLimited,
+    ServerFault,
+    SettingRefused,
+    Stopped,
+)
+from experiments.llm.health import ServerHealth
 from experiments.llm.meter import Meter
 from experiments.llm.pacing import Pacer, Timing, wait_before_retry
-from experiments.llm.records import Completion
+from experiments.llm.records import MALFORMED, PROMPT_FILTER, Completion, Usage
 from experiments.llm.replies import read_reply
 from experiments.llm.requests import Body, Message
 from experiments.llm.settings import ModelSettings, read_key
 from experiments.llm.spending import FREE, UNKNOWN, Settlement, settlement
 from experiments.llm.transport import Transport
 from experiments.llm.usage import cost, upper_bound
+
+MOST_SHORTENED = 2
+"""Times that one call is asked for again with a shorter answer."""
+_NOTHING = Usage(prompt_tokens=0, completion_tokens=0, cost_microusd=0)
 
 
 class Completer(Protocol):
@@ -63,6 +83,8 @@ class Completer(Protocol):
             No reply was had, after the retries that could have helped.
         ContextOverflow
             The messages no longer fit; the agent's own fault.
+        ServerUnusable, SettingRefused
+            No call will ever be answered, or not as what the row is called; ends the run.
         BudgetExceeded
             The call could pass the spending ceiling; nothing was sent.
         Stopped
@@ -112,6 +134,7 @@ class ChatClient:
         self._pacer = Pacer(settings.requests_per_minute, self._timing)
         self._slots = threading.BoundedSemaphore(settings.concurrency)
         self._refused: tuple[str, ...] = ()
+        self._health = ServerHealth(f"{settings.model} at {settings.url}")
 
     def __repr__(self) -> str:
         return f"ChatClient({self.settings.model!r} at {self.settings.url})"
@@ -170,31 +193,65 @@ class ChatClient:
         return cached.model_copy(update={"call_id": call_id, "from_cache": True, "attempts": 0})
 
     def _ask(self, body: Body, call_id: str, request: str) -> Completion:
-        notices: tuple[str, ...] = ()
-        num_sent = num_failed = 0
+        asking = _Asking(body)
         while True:
-            left_out = tuple(name for name in self._refused if name in body)
-            sent = requests.without(body, left_out)
+            taken = requests.steps_taken(asking.body, self._refused)
+            sent = requests.reduced(asking.body, self._refused)
+            attempt = Attempt(
+                uuid4().hex, call_id, asking.num_sent, request, self.settings.model, taken, asking.notices
+            )
             try:
-                return self._attempt(
-                    sent, Attempt(uuid4().hex, call_id, num_sent, request, self.settings.model, left_out, notices)
-                )
-            except ProviderError as error:
-                num_sent += 1
-                error.attempts = num_sent
-                rejected = requests.rejected_parameter(error.detail, sent) if isinstance(error, BadRequest) else None
-                if rejected is not None:
-                    self._refuse(rejected)
-                    notices += (f"the server rejects {rejected}; asked again without it ({error.detail[:200]})",)
+                completion = self._attempt(sent, attempt)
+            except (ProviderError, ContextOverflow) as error:
+                asking.num_sent += 1
+                if asking.makes_room(error, sent) or self._steps_down(error, sent, asking):
                     continue
-                num_failed += 1
-                if not self._may_wait(error):
+                if isinstance(error, ContextOverflow):
                     raise
-                self._pause_others(error)
-                if num_failed > self.settings.max_retries:
-                    raise
-                wait = wait_before_retry(error, num_failed, self._timing.rng)
-                self._timing.sleep(min(wait, self.settings.max_wait_s))
+                error.attempts = asking.num_sent
+                self._wait_or_raise(error, asking)
+            else:
+                self._health.answered()
+                self._compare_effort(completion)
+                return completion
+
+    def _wait_or_raise(self, error: ProviderError, asking: _Asking) -> None:
+        asking.num_failed += 1
+        if not self._may_wait(error):
+            raise self._health.lost(error)
+        self._pause_others(error)
+        if asking.num_failed > self._num_retries(error):
+            raise self._health.lost(error)
+        wait = wait_before_retry(error, asking.num_failed, self._timing.rng)
+        self._timing.sleep(min(wait, self.settings.max_wait_s))
+
+    def _num_retries(self, error: ProviderError) -> int:
+        """Return how often to try again: one that was never there is not waited for like one that may be restarting."""
+        if error.is_lasting and not self._health.has_answered:
+            return min(1, self.settings.max_retries)
+        return self.settings.max_retries
+
+    def _steps_down(self, error: ModelCallError, sent: Body, asking: _Asking) -> bool:
+        """Whether the server names a part of the request that can be asked for in a lesser way, from now on."""
+        if not isinstance(error, BadRequest | ModelNotFound | ServerFault):
+            return False
+        step = requests.next_step(error.detail, sent)
+        if step == "effort":
+            raise SettingRefused(
+                f"{self.settings.model} refuses effort={self.settings.effort or self.settings.reasoning_tokens}, which "
+                f"its row would be named by; choose one that it takes ({error.detail[:300]})"
+            ) from None
+        if step is None or step in self._refused:
+            return False
+        # A lost update between threads costs one more rejected request, nothing else.
+        self._refused = tuple(sorted({*self._refused, step}))
+        asking.notices += (f"the server rejects {step}; asked again without it ({error.detail[:200]})",)
+        return True
+
+    def _compare_effort(self, completion: Completion) -> None:
+        asked, applied = self.settings.effort, completion.applied.effort
+        if asked is not None and applied is not None and applied != asked:
+            self._health.tell("effort", f"{self.settings.model} was asked with effort={asked} and applied {applied}")
 
     def _may_wait(self, error: ProviderError) -> bool:
         return error.is_retryable and (error.retry_after or 0.0) <= self.settings.max_wait_s
@@ -202,10 +259,6 @@ class ChatClient:
     def _pause_others(self, error: ProviderError) -> None:
         if isinstance(error, RateLimited) and error.retry_after is not None:
             self._pacer.pause(error.retry_after)
-
-    def _refuse(self, parameter: str) -> None:
-        # A lost update between threads costs one more rejected request, nothing else.
-        self._refused = tuple(sorted({*self._refused, parameter}))
 
     def _attempt(self, body: Body, attempt: Attempt) -> Completion:
         with self._slots:
@@ -230,7 +283,7 @@ class ChatClient:
             start = time.perf_counter()
             outcome = self._send(body, attempt)
             ended = self._settlement(outcome)
-            return outcome, ended, time.perf_counter() - start
+            return stands_for(outcome), ended, time.perf_counter() - start
         finally:
             self._meter.settle(held, ended)
 
@@ -243,8 +296,6 @@ class ChatClient:
     def _settlement(self, outcome: Completion | ModelCallError) -> Settlement:
         if isinstance(outcome, Completion):
             return settlement(cost(outcome.usage, self.settings.prices), outcome.usage)
-        if not isinstance(outcome, ProviderError):
-            return FREE
         billed = cost(outcome.usage, self.settings.prices) if outcome.usage is not None else None
         if outcome.usage is not None and billed is not None:
             return settlement(billed, outcome.usage)
@@ -253,6 +304,37 @@ class ChatClient:
     def close(self) -> None:
         """Close the connections; the log and the cache belong to whoever opened them."""
         self._transport.close()
+
+
+@dataclass
+class _Asking:
+    """One call on its way through its attempts."""
+
+    body: Body
+    notices: tuple[str, ...] = ()
+    num_sent: int = 0
+    num_failed: int = 0
+    num_shortened: int = 0
+
+    def makes_room(self, error: ModelCallError, sent: Body) -> bool:
+        """Whether the answer's limit was what did not fit; the next attempt asks for what is left."""
+        limit = int(sent.get("max_tokens") or sent.get("max_completion_tokens") or 0)
+        room = answer_room(error.detail, limit)
+        if room is None or self.num_shortened == MOST_SHORTENED:
+            return False
+        self.num_shortened += 1
+        self.body = self.body | {"max_tokens": room}
+        self.notices += (f"no room for an answer of {limit} tokens; asked again for {room} ({error.detail[:200]})",)
+        return True
+
+
+def stands_for(outcome: Completion | ModelCallError) -> Completion | ModelCallError:
+    """Return the completion that a failure stands for, where it is what the model said or was kept from saying."""
+    if isinstance(outcome, MalformedAnswer):
+        return Completion(text=None, finish_reason=MALFORMED, usage=_NOTHING, notices=(outcome.detail,))
+    if isinstance(outcome, PromptFiltered):
+        return Completion(text=None, finish_reason=PROMPT_FILTER, usage=_NOTHING, notices=(outcome.detail,))
+    return outcome
 
 
 def _stamped(completion: Completion, attempt: Attempt, latency_s: float) -> Completion:

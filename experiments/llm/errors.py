@@ -7,20 +7,26 @@
     │   ├── RateLimited        * HTTP 429, or 402 with Retry-After
     │   ├── ServerFault        * HTTP 408, 409, 5xx
     │   ├── TimedOut           * no complete answer within the time limit
-    │   ├── ConnectionLost     * refused, reset, or cut off in the middle
+    │   ├── ConnectionLost     * reset, or cut off in the middle
+    │   ├── NobodyThere        * a ConnectionLost before anything was sent: refused, or no such host
     │   ├── ErrorBody          * HTTP 200 whose body is an error
     │   ├── EmptyCompletion    * HTTP 200 with no choice, or a choice for which nothing was generated
     │   ├── MalformedReply     * HTTP 200 that is not a chat completion (a web page, half a JSON, a wrong type)
     │   ├── BadRequest           the server refuses the request as written
-    │   ├── Moderated            the prompt itself was blocked (HTTP 403 with moderation details)
     │   ├── AuthenticationFailed HTTP 401 or 403
     │   ├── OutOfCredit          HTTP 402
-    │   └── ModelNotFound        HTTP 404
+    │   ├── ModelNotFound        HTTP 404
+    │   └── ToolsUnavailable     the server takes no tools, or hands calls back as plain text
     ├── ContextOverflow          the agent filled its context: its own fault, scored as such
+    ├── MalformedAnswer          the server threw away what the model wrote, as no JSON or no call: an unreadable reply
+    ├── PromptFiltered           a content filter stopped the prompt: a refusal
+    ├── SettingRefused           the server refuses what names the row, the effort above all; ends the run
+    ├── ServerUnusable           nothing but failures that cannot heal, a few in a row; ends the run
     ├── Stopped                  the user interrupts; raised before a call, its answers so far are kept
     └── BudgetExceeded           the spending ceiling; raised before a call, ends the run cleanly
 
-``*`` marks a :class:`RetryableError`, which a retry may heal; the rest fails at once.
+``*`` marks a :class:`RetryableError`, which a retry may heal; the rest fails at once. The client turns a
+:class:`MalformedAnswer` and a :class:`PromptFiltered` into the completion that they stand for.
 """
 
 from __future__ import annotations
@@ -31,7 +37,14 @@ from experiments.llm.records import Usage
 
 
 class ModelCallError(Exception):
-    """Base of all that a client raises on purpose. ``detail`` says what happened, without any key."""
+    """Base of all that a client raises on purpose. ``detail`` says what happened, without any key.
+
+    ``usage`` is what a failed attempt was billed, where the server said so; ``maybe_billed`` whether the server may
+    have done, and charged for, work whose answer was lost.
+    """
+
+    usage: Usage | None = None
+    maybe_billed: bool = False
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -52,13 +65,13 @@ class ProviderError(ModelCallError):
         HTTP status, or the code inside an error body; ``None`` where there was no answer.
     retry_after
         Seconds the server asked to wait.
-    usage
-        What the failed attempt was billed, where the server said so.
-    maybe_billed
-        Whether the server may have done, and charged for, work whose answer was lost.
+    usage, maybe_billed
+        As in :class:`ModelCallError`.
     """
 
     is_retryable: ClassVar[bool] = False
+    is_lasting: ClassVar[bool] = False
+    """Whether every other call will meet it as well."""
 
     def __init__(
         self,
@@ -102,7 +115,13 @@ class TimedOut(RetryableError):  # noqa: N818
 
 
 class ConnectionLost(RetryableError):  # noqa: N818
-    """The connection was refused, reset or cut."""
+    """The connection was reset or cut."""
+
+
+class NobodyThere(ConnectionLost):
+    """Nobody takes connections at the address."""
+
+    is_lasting = True
 
 
 class ErrorBody(RetryableError):  # noqa: N818
@@ -121,20 +140,28 @@ class BadRequest(ProviderError):  # noqa: N818
     """The server refuses the request as written."""
 
 
-class Moderated(ProviderError):  # noqa: N818
-    """The prompt was blocked before any model read it."""
-
-
 class AuthenticationFailed(ProviderError):  # noqa: N818
     """The key is missing, wrong, or lacks permission."""
+
+    is_lasting = True
 
 
 class OutOfCredit(ProviderError):  # noqa: N818
     """The account has no credit left."""
 
+    is_lasting = True
+
 
 class ModelNotFound(ProviderError):  # noqa: N818
     """No such model, or no endpoint of it that takes this request."""
+
+    is_lasting = True
+
+
+class ToolsUnavailable(ProviderError):  # noqa: N818
+    """The server takes no tools for this model, or hands its calls back as plain text."""
+
+    is_lasting = True
 
 
 class ContextOverflow(ModelCallError):  # noqa: N818
@@ -142,6 +169,26 @@ class ContextOverflow(ModelCallError):  # noqa: N818
 
     Not a :class:`ProviderError`: the agent's own conversation grew too long, so the episode counts against the agent.
     """
+
+    def __init__(self, detail: str, usage: Usage | None = None) -> None:
+        super().__init__(detail)
+        self.usage = usage
+
+
+class MalformedAnswer(ModelCallError):  # noqa: N818
+    """The server threw away what the model wrote because it was no JSON of the schema, or no call."""
+
+
+class PromptFiltered(ModelCallError):  # noqa: N818
+    """A content filter stopped the prompt before any model read it."""
+
+
+class SettingRefused(ModelCallError):  # noqa: N818
+    """The server refuses a setting that the row is named by; without it the row would be of something else."""
+
+
+class ServerUnusable(ModelCallError):  # noqa: N818
+    """Call after call met a failure that cannot heal: a wrong key, no credit, no such model, nobody there."""
 
 
 class Stopped(ModelCallError):  # noqa: N818

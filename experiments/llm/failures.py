@@ -1,26 +1,21 @@
 """The one seam where foreign failures become ours: exceptions of ``openai`` and its transport, and error bodies.
 
-Whatever the status, a text that says the context is full is the agent's :class:`ContextOverflow`.
+What the words say goes before the status: vendors answer a full context, a blocked prompt or a spent account with
+almost any of them (:mod:`experiments.llm.complaints`).
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from experiments.llm import errors
+from experiments.llm import complaints, errors
 from experiments.llm.errors import ContextOverflow, ModelCallError, ProviderError
 from experiments.llm.records import Usage
 
-_OVERFLOW = re.compile(
-    r"context[_ ]length|context[_ ]window|maximum context|exceeds? the (available |model'?s )?context|"
-    r"exceed_context_size|prompt is too long|input is too long|too many (input )?tokens",
-    re.IGNORECASE,
-)
 _LONGEST_DETAIL = 600
 _BY_STATUS: dict[int, type[ProviderError]] = {
     401: errors.AuthenticationFailed,
@@ -34,7 +29,7 @@ _BY_STATUS: dict[int, type[ProviderError]] = {
 }
 
 
-def from_exception(error: Exception, now: float) -> ModelCallError:
+def from_exception(error: Exception, now: float, redact: Callable[[str], str] = lambda text: text) -> ModelCallError:
     """Return our error for any exception of ``openai`` or ``httpx2``; ours pass as they are.
 
     Parameters
@@ -43,6 +38,8 @@ def from_exception(error: Exception, now: float) -> ModelCallError:
         What the client raised.
     now
         Wall-clock time, seconds since the epoch, for a Retry-After that names a moment.
+    redact
+        Takes the key out of a text; before it is cut short, or half a key would stay.
 
     Raises
     ------
@@ -56,20 +53,22 @@ def from_exception(error: Exception, now: float) -> ModelCallError:
         case ModelCallError():
             return error
         case openai.APIStatusError():
-            return from_status(error.status_code, error.response.text, error.response.headers, now)
+            return from_status(error.status_code, redact(error.response.text), error.response.headers, now)
         case openai.APITimeoutError() | httpx2.TimeoutException():
-            return errors.TimedOut(_cause(error), maybe_billed=not _never_sent(error))
+            return errors.TimedOut(_cause(error, redact), maybe_billed=not _never_sent(error))
         case openai.APIConnectionError() | httpx2.DecodingError() | httpx2.TransportError():
-            return errors.ConnectionLost(_cause(error), maybe_billed=not _never_sent(error))
+            if _never_sent(error):
+                return errors.NobodyThere(_cause(error, redact))
+            return errors.ConnectionLost(_cause(error, redact), maybe_billed=True)
         case openai.OpenAIError() | httpx2.HTTPError() | httpx2.StreamError() | httpx2.InvalidURL():
-            return errors.MalformedReply(f"{type(error).__name__}: {error}"[:_LONGEST_DETAIL], maybe_billed=True)
+            return errors.MalformedReply(_shorten(redact(f"{type(error).__name__}: {error}")), maybe_billed=True)
         case _:
             raise error
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: Exception, redact: Callable[[str], str]) -> str:
     inner = error.__cause__ or error
-    return f"{type(inner).__name__}: {inner}"[:_LONGEST_DETAIL]
+    return _shorten(redact(f"{type(inner).__name__}: {inner}"))
 
 
 def _never_sent(error: Exception) -> bool:
@@ -83,32 +82,62 @@ def _never_sent(error: Exception) -> bool:
 def from_status(status: int, body: str, headers: Mapping[str, str], now: float) -> ModelCallError:
     """Return the error for an answer with an HTTP error status. Providers do not bill these."""
     wait = retry_after(headers, now)
-    if status not in _BY_STATUS and _OVERFLOW.search(body):
-        return ContextOverflow(_shorten(body))
-    kind = _BY_STATUS.get(status, errors.ServerFault if status >= 500 else errors.BadRequest)
+    if status == 413 and not body.strip():
+        return ContextOverflow("HTTP 413: the request is too large")
+    detail = _shorten((f"moved to {headers.get('location')}: " if 300 <= status < 400 else "") + body)
+    own = _agents_own(status, body, detail)
+    if own is not None:
+        return own
+    kind = _by_words(status, body) or _BY_STATUS.get(status)
+    if kind is None:
+        kind = errors.ServerFault if status >= 500 else errors.BadRequest
     if status == 402 and wait is not None:
         # Too much money in flight, not an empty account: it passes as soon as calls settle.
         kind = errors.RateLimited
-    if status == 403 and re.search(r"moderation|flagged|guardrail", body, re.IGNORECASE):
-        kind = errors.Moderated
-    moved = f"moved to {headers.get('location')}: " if 300 <= status < 400 else ""
-    return kind(_shorten(moved + body), status=status, retry_after=wait)
+    return kind(detail, status=status, retry_after=wait)
+
+
+def _agents_own(status: int, body: str, detail: str) -> ModelCallError | None:
+    """Return the failures that are no provider's fault: what the agent wrote, or made so long, or may not say."""
+    if status in (401, 402):
+        return None
+    if complaints.is_malformed_answer(body):
+        return errors.MalformedAnswer(detail)
+    if complaints.is_overflow(body):
+        return ContextOverflow(detail)
+    if status in (400, 403, 422, 451, 200) and complaints.is_filtered(body):
+        return errors.PromptFiltered(detail)
+    return None
+
+
+def _by_words(status: int, body: str) -> type[ProviderError] | None:
+    """Return the kind that the words name, where the status alone would mislead."""
+    if status in (400, 403, 429) and complaints.is_out_of_credit(body):
+        return errors.OutOfCredit
+    if status == 400 and complaints.is_bad_key(body):
+        return errors.AuthenticationFailed
+    if status in (400, 404) and complaints.is_no_tools(body):
+        return errors.ToolsUnavailable
+    return errors.ModelNotFound if status == 400 and complaints.is_no_model(body) else None
 
 
 def from_error_body(error: Any, usage: Usage) -> ModelCallError:
     """Return the error for an error object inside an answer with HTTP 200; what it was billed is kept with it."""
-    detail = _shorten(str(error))
-    if _OVERFLOW.search(detail):
-        return ContextOverflow(detail)
+    text = str(error)
+    detail = _shorten(text)
     code = error.get("code") if isinstance(error, Mapping) else None
     status = code if isinstance(code, int) and not isinstance(code, bool) else None
-    kind = _BY_STATUS.get(status or 0, errors.ErrorBody)
+    own = _agents_own(status or 200, text, detail)
+    if own is not None:
+        return own
+    kind = _by_words(status or 400, text) or _BY_STATUS.get(status or 0, errors.ErrorBody)
     if status is not None and 400 <= status < 500 and kind is errors.ErrorBody:
         kind = errors.BadRequest
     return kind(detail, status=status, usage=usage, maybe_billed=usage.cost_microusd is None)
 
 
 def _shorten(text: str) -> str:
+    text = "".join(char if char.isprintable() else " " for char in text)  # it may be shown on a terminal
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + " ..."
 

@@ -1,22 +1,37 @@
 """JSON objects inside free text, with the position of each object and of each of its values.
 
-Two passes over the text, both of which keep every position: :func:`blank_thinking` overwrites private reasoning with
-spaces, :func:`find_objects` then walks the braces. An object that does not parse is reported as broken together with
-all it encloses, so nothing inside a truncated or malformed object is ever taken for an object of its own.
+The text is one whose private reasoning was blanked out (:mod:`experiments.llm.thinking`). An object that does not parse
+is reported as broken together with all it encloses, so nothing inside a truncated or malformed object is ever taken for
+an object of its own. An object that a sentence only speaks of is found like any other;
+:func:`spoken_as` tells it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
-_TAG = re.compile(
-    r"<(?P<close>/?)(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)\b[^<>]{0,64}>|\[(?P<end>/?)THINK\]",
-    re.IGNORECASE,
-)
+SpokenAs = Literal["own", "example", "inside"]
+
 _OPENING = re.compile(r"\{|\[(?=\s*\{)")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+_FENCE = re.compile(r"(?:```|~~~)[^\S\n]*[\w+-]*|`")
+_EXAMPLE = re.compile(
+    r"(?:\be\.g\.|\b(?:examples?|for instance|hypothetical\w*|could|might|considered|tempted|instead of|rather than|"
+    r"refuse|decline)\b)[^.!?\n]*$|(?:\bnot|\bnever|n't|n’t)(?:\s+[\w']+){0,4}\s*[:,-]?$",
+    re.IGNORECASE,
+)
+_ANNOUNCES = re.compile(
+    r"(?:[:=>]|\b(?:answer|move|reply|response|decision|choice|offer|choose|with|final|finally|then|so|is|send|here))\W*$",
+    re.IGNORECASE,
+)
+_TAKES_BACK = re.compile(
+    r"\W*(?:but|however|yet|though|although|except|unless|is not|is too|is wrong|would|was|were)\b"
+)
+_GOES_ON = re.compile(r"[\s\"')*]*,?\s*[a-z]")
+_LEAD = 200
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -39,31 +54,6 @@ class FoundObject(NamedTuple):
     problem: str = ""
 
 
-def blank_thinking(text: str) -> str:
-    """Overwrite reasoning between thinking tags with spaces, tags included; the length stays.
-
-    An unclosed tag hides the rest of the text. A closing tag without an opening one hides all before it, because some
-    servers send the reasoning without its first tag.
-    """
-    hidden: list[tuple[int, int]] = []
-    opened: int | None = None
-    for tag in _TAG.finditer(text):
-        if tag["close"] or tag["end"]:
-            if opened is None:
-                hidden.clear()
-            hidden.append((opened or 0, tag.end()))
-            opened = None
-        elif opened is None:
-            opened = tag.start()
-    if opened is not None:
-        hidden.append((opened, len(text)))
-    pieces, at = [], 0
-    for start, end in hidden:
-        pieces += [text[at:start], " " * (end - start)]
-        at = end
-    return "".join([*pieces, text[at:]])
-
-
 def find_objects(text: str) -> list[FoundObject]:
     """Return the outermost JSON objects of ``text``, in order, sound and broken."""
     found: list[FoundObject] = []
@@ -72,6 +62,25 @@ def find_objects(text: str) -> list[FoundObject]:
         found.append(_read_at(text, opening.start()))
         opening = _OPENING.search(text, found[-1].end)
     return found
+
+
+def spoken_as(text: str, found: Sequence[FoundObject], place: int) -> SpokenAs:
+    """Return how the sentence of object number ``place`` speaks of it.
+
+    The sentence is what stands on its own line since the object before it, and up to the one after it: it may call the
+    object an ``example`` or take it back, hold it ``inside``, or leave it on its ``own``.
+    """
+    item = found[place]
+    before = found[place - 1].end if place else 0
+    after = found[place + 1].start if place + 1 < len(found) else len(text)
+    lead = _FENCE.sub("", text[max(before, item.start - _LEAD) : item.start]).strip()
+    trail = _FENCE.sub("", text[item.end : after]).partition("\n")[0]
+    if _EXAMPLE.search(lead) or _TAKES_BACK.match(trail):
+        return "example"
+    sentence = re.split(r"[.!?\n]", text[before : item.start])[-1].strip(" \t*_>-`\"'(#")
+    if sentence.endswith(":") or not any(map(str.isalpha, sentence)):
+        return "own"
+    return "inside" if _GOES_ON.match(trail) or not _ANNOUNCES.search(sentence) else "own"
 
 
 def _read_at(text: str, start: int) -> FoundObject:

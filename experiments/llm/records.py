@@ -7,6 +7,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 Tokens = int | None
+MALFORMED = "malformed"
+"""Finish reason of a reply that the server could not take apart: no JSON, or no call."""
+PROMPT_FILTER = "prompt_filter"
+"""Finish reason of a prompt that a content filter stopped."""
 
 
 class Record(BaseModel):
@@ -37,7 +41,8 @@ class Applied(Record):
     provider: str | None = None
     fingerprint: str | None = None
     response_id: str | None = None
-    refused: tuple[str, ...] = Field((), description="request parameters the server rejected and we left out")
+    effort: str | None = None
+    refused: tuple[str, ...] = Field((), description="parts of the request that the server refused, by the step down")
 
 
 class ToolCall(Record):
@@ -46,14 +51,20 @@ class ToolCall(Record):
     id: str
     name: str
     arguments: str
+    attached: dict[str, Any] = Field(
+        default_factory=dict,
+        repr=False,
+        exclude_if=lambda value: not value,
+        description="what the vendor put beside it and wants back as it is, such as a signature",
+    )
 
 
 class Completion(Record):
     """One reply of a model, for better or worse.
 
     ``text`` is ``None`` where the model gave no content; ``refusal`` holds the model's stated refusal. The finish
-    reason is the provider's word: ``stop``, ``length``, ``content_filter``, ``tool_calls``. ``reasoning_text`` is
-    private: it must reach neither the counterpart nor a later prompt.
+    reason is the provider's word: ``stop``, ``length``, ``content_filter``, ``tool_calls``, or one of those above.
+    ``reasoning_text`` is private: it must reach neither the counterpart nor a later prompt.
     """
 
     text: str | None

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from commerce.reading import MAX_DEPTH, TOO_DEEP, is_too_deep
-from experiments.llm.errors import EmptyCompletion, MalformedReply
+from experiments.llm.errors import ContextOverflow, EmptyCompletion, MalformedReply
 from experiments.llm.failures import from_error_body
-from experiments.llm.records import Applied, Completion, ToolCall, Usage
+from experiments.llm.records import MALFORMED, Applied, Completion, ToolCall, Usage
+from experiments.llm.requests import STANDARD_CALL, STANDARD_MESSAGE
 from experiments.llm.texts import whole_characters, whole_copy
 from experiments.llm.usage import UsageReader
 
@@ -17,20 +18,27 @@ LONGEST_TEXT = 200_000
 """Characters of a reply's text, or of the arguments of one call, that are kept; more never fitted an output limit."""
 MOST_CALLS = 256
 _LONGEST_NAME = 200
-_WANTED_BACK = ("reasoning_details",)
-"""Parts of a message that a router wants to see again beside the calls they belong to."""
+_KNOWN = frozenset({*STANDARD_MESSAGE, "reasoning", "annotations", "images"})
+"""Parts of a message that are not attached to it: what the protocol has, and reasoning in plain words."""
+_TEXT_PARTS = (None, "text", "output_text")
 
 _CUT_OFF = ("max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
 _FILTERED = ("safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii", "content_filtered")
-_COMMON = dict.fromkeys(_CUT_OFF, "length") | dict.fromkeys(_FILTERED, "content_filter")
+_BAD_CALLS = ("malformed_function_call", "unexpected_tool_call", "malformed_response", MALFORMED)
+_COMMON = (
+    dict.fromkeys(_CUT_OFF, "length")
+    | dict.fromkeys(_FILTERED, "content_filter")
+    | dict.fromkeys(_BAD_CALLS, MALFORMED)
+)
+_FULL = "model_context_window_exceeded"
 
 
 def common_finish(reason: str | None) -> str | None:
     """Return a finish reason in the words of the common protocol, where a vendor's own says that a reply is not whole.
 
-    Both words mean that nothing in the reply is carried out; any other reason is passed on as it is.
+    These words mean that nothing in the reply is carried out; any other reason is passed on as it is.
     """
-    word = (reason or "").lower()
+    word = (reason or "").lower().rpartition(": ")[2]
     return _COMMON.get(word, word if word in _COMMON.values() else reason)
 
 
@@ -50,7 +58,12 @@ def read_reply(text: str) -> Completion:
     if body.get("error"):
         raise from_error_body(body["error"], usage)
     choice = _first_choice(body, usage)
+    native = choice.get("native_finish_reason")
     finish, notices = common_finish(_text(choice, "finish_reason", usage)), reader.notices
+    if isinstance(native, str) and common_finish(native) == MALFORMED:
+        finish = MALFORMED
+    if finish == MALFORMED:
+        return _malformed_turn(choice, body, usage, notices)
     if choice.get("error") or finish == "error":
         raise from_error_body(choice.get("error") or "the choice's finish_reason is 'error'", usage)
     message = choice.get("message")
@@ -58,7 +71,10 @@ def read_reply(text: str) -> Completion:
         _malformed(f"message={message!r} is not an object", usage)
     content, refusal = _content(message, usage), _text(message, "refusal", usage)
     calls = _tool_calls(message, usage, notices)
-    if not content and not calls and not refusal and finish != "content_filter" and usage.completion_tokens == 0:
+    said_nothing = not content and not calls and not refusal
+    if said_nothing and choice.get("finish_reason") == _FULL:
+        raise ContextOverflow(f"finish_reason is {_FULL}, and nothing was written", usage)
+    if said_nothing and finish != "content_filter" and usage.completion_tokens == 0:
         raise _failed(EmptyCompletion, "not one token was generated", usage)
     whole = Completion(
         text=content,
@@ -71,6 +87,15 @@ def read_reply(text: str) -> Completion:
         applied=_applied(body),
     )
     return _within_length(whole, notices)
+
+
+def _malformed_turn(choice: Mapping[str, Any], body: Mapping[str, Any], usage: Usage, notices: list[str]) -> Completion:
+    """Return a turn whose calls the vendor could not take apart; some send no message with it, some an error."""
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    text = whole_characters(content)[:LONGEST_TEXT] if isinstance(content, str) else None
+    told = (*notices, "the server could not take the model's call or JSON apart")
+    return Completion(text=text, finish_reason=MALFORMED, usage=usage, applied=_applied(body), notices=told)
 
 
 def _parse(text: str) -> Mapping[str, Any]:
@@ -96,8 +121,9 @@ def _first_choice(body: Mapping[str, Any], usage: Usage) -> Mapping[str, Any]:
 def _content(message: Mapping[str, Any], usage: Usage) -> str | None:
     content = message.get("content")
     if isinstance(content, list):
-        # Some servers answer in parts; anything but text in them is not for us.
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        # Some servers answer in parts; anything but text in them, reasoning above all, is not for us.
+        told = [part for part in content if isinstance(part, Mapping) and part.get("type") in _TEXT_PARTS]
+        parts = [part.get("text") for part in told]
         return whole_characters("".join(part for part in parts if isinstance(part, str)))
     return _text(message, "content", usage)
 
@@ -112,7 +138,10 @@ def _tool_calls(message: Mapping[str, Any], usage: Usage, notices: list[str]) ->
         function = call.get("function")
         if not isinstance(function, Mapping):
             _malformed(f"tool_calls[{place}] has no function"[:300], usage)
-        one = ToolCall(id=_id_of(call, place), name=_name_of(function), arguments=_arguments_of(function))
+        attached = _opaque({key: value for key, value in call.items() if key not in STANDARD_CALL}, usage)
+        one = ToolCall(
+            id=_id_of(call, place), name=_name_of(function), arguments=_arguments_of(function), attached=attached
+        )
         if found.get(one.id) == one:
             notices.append(f"the call {one.id} came twice and counts once")
             continue
@@ -124,7 +153,7 @@ def _tool_calls(message: Mapping[str, Any], usage: Usage, notices: list[str]) ->
 
 
 def _id_of(call: Mapping[str, Any], place: int) -> str:
-    return whole_characters(str(call.get("id") or f"call_{place}"))[:_LONGEST_NAME]
+    return whole_characters(str(call.get("id") or f"call_{place}"))[:LONGEST_TEXT]
 
 
 def _name_of(function: Mapping[str, Any]) -> str:
@@ -173,7 +202,11 @@ def _reasoning(message: Mapping[str, Any]) -> str | None:
 
 
 def _replay(message: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
-    wanted = {name: message[name] for name in _WANTED_BACK if message.get(name)}
+    return _opaque({name: value for name, value in message.items() if name not in _KNOWN and value}, usage)
+
+
+def _opaque(wanted: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
+    """Return what a vendor attached, as it is."""
     if is_too_deep(wanted):
         _malformed(f"{', '.join(wanted)} is nested deeper than {MAX_DEPTH}", usage)
     try:
@@ -193,7 +226,9 @@ def _text(holder: Mapping[str, Any], name: str, usage: Usage) -> str | None:
 
 def _applied(body: Mapping[str, Any]) -> Applied:
     named = {"model": "model", "provider": "provider", "fingerprint": "system_fingerprint", "response_id": "id"}
+    thinking = body.get("reasoning")
     said = {ours: body.get(theirs) for ours, theirs in named.items()}
+    said["effort"] = body.get("reasoning_effort") or (thinking.get("effort") if isinstance(thinking, Mapping) else None)
     return Applied(**{name: whole_characters(text) for name, text in said.items() if isinstance(text, str)})
 
 

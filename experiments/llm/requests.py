@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from experiments.llm.complaints import refused_part
 from experiments.llm.settings import ModelSettings
 from experiments.llm.texts import whole_copy
 
 Message = Mapping[str, Any]
 Body = dict[str, Any]
 
-_REJECTABLE = {
-    "response_format": re.compile(r"response[_ ]format|json[_ ]schema|structured[_ ]output", re.IGNORECASE),
-    "temperature": re.compile(r"temperature", re.IGNORECASE),
-    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
-    "reasoning": re.compile(r"reasoning", re.IGNORECASE),
-    "reasoning_effort": re.compile(r"reasoning", re.IGNORECASE),
-    "max_tokens": re.compile(r"max_tokens", re.IGNORECASE),
-}
-"""Parameters a call can do without, with what an error message about one says."""
+STANDARD_MESSAGE = frozenset(
+    {"role", "content", "refusal", "tool_calls", "tool_call_id", "name", "function_call", "audio"}
+)
+STANDARD_CALL, STANDARD_FUNCTION = frozenset({"id", "type", "function", "index"}), frozenset({"name", "arguments"})
+"""What the common protocol has in a message and in a call; the rest was attached by a vendor, who wants it back."""
+_LAST_OF_SEVERAL_STEPS = {"response_format": "response_format.json_schema"}
 
 
 def build_body(
@@ -49,7 +46,21 @@ def build_body(
     if schema is not None and settings.structured_output:
         json_schema = {"name": schema_name, "strict": True, "schema": whole_copy(schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
-    return body | (_openrouter_extras(settings) if settings.wire_dialect == "openrouter" else _openai_extras(settings))
+    if settings.prompt_cache:
+        body["messages"] = _with_breakpoints(body["messages"])
+    if settings.stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    extras = _openrouter_extras(settings) if settings.wire_dialect == "openrouter" else _openai_extras(settings)
+    return body | extras | settings.extra_fields
+
+
+def _with_breakpoints(messages: list[Body]) -> list[Body]:
+    """Mark the first and the last message as ends of what is worth caching, for vendors that cache on request only."""
+    marked = [index for index in dict.fromkeys((0, len(messages) - 1)) if isinstance(messages[index]["content"], str)]
+    for index in marked:
+        part = {"type": "text", "text": messages[index]["content"], "cache_control": {"type": "ephemeral"}}
+        messages[index] = {**messages[index], "content": [part]}
+    return messages
 
 
 def _openai_extras(settings: ModelSettings) -> Body:
@@ -61,6 +72,8 @@ def _openrouter_extras(settings: ModelSettings) -> Body:
     extras: Body = {"plugins": [{"id": "context-compression", "enabled": False}]}
     if settings.effort is not None:
         extras["reasoning"] = {"effort": settings.effort}
+    if settings.reasoning_tokens is not None:
+        extras["reasoning"] = {"max_tokens": settings.reasoning_tokens}
     if settings.provider is not None:
         extras["provider"] = settings.provider.model_dump(mode="json", exclude_none=True)
     return extras
@@ -77,19 +90,99 @@ def digest(url: str, body: Body) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def without(body: Body, refused: Iterable[str]) -> Body:
-    """Return ``body`` without the refused parameters; ``max_tokens`` goes by its newer name instead."""
-    reduced = dict(body)
-    for name in refused:
-        value = reduced.pop(name, None)
-        if name == "max_tokens" and value is not None:
-            reduced["max_completion_tokens"] = value
-    return reduced
+def reduced(body: Body, steps: Iterable[str]) -> Body:
+    """Return ``body`` after ``steps`` down: each names a part that the server refuses, and how the call does without.
+
+    A schema goes by plain JSON mode first and then by nothing; ``max_tokens`` by its newer name; a system message by
+    the first user message.
+    """
+    made = dict(body)
+    for step in sorted(steps):  # "response_format" goes before its own first step, which then finds nothing
+        made = _REDUCTIONS[step](made) if step in _REDUCTIONS else _without(made, step)
+    return made
 
 
-def rejected_parameter(detail: str, sent: Body) -> str | None:
-    """Return the dispensable parameter of ``sent`` that the error text complains of, or ``None``."""
-    named = re.search(r"""["']param["']:\s*["']([a-z_]+)""", detail)
-    if named is not None:
-        return named[1] if named[1] in _REJECTABLE and named[1] in sent else None
-    return next((name for name, said in _REJECTABLE.items() if name in sent and said.search(detail)), None)
+def _without(body: Body, name: str) -> Body:
+    return {key: value for key, value in body.items() if key != name}
+
+
+def _in_json_mode(body: Body) -> Body:
+    return body | {"response_format": {"type": "json_object"}} if "response_format" in body else body
+
+
+def _newer_limit(body: Body) -> Body:
+    limit = body.get("max_tokens")
+    return body if limit is None else _without(body, "max_tokens") | {"max_completion_tokens": limit}
+
+
+def _without_system(body: Body) -> Body:
+    """Put the system messages before the words of the first user message."""
+    messages = list(body["messages"])
+    rules = [_words(message) for message in messages if message.get("role") == "system"]
+    rest = [message for message in messages if message.get("role") != "system"]
+    first = next((place for place, message in enumerate(rest) if message.get("role") == "user"), None)
+    if not rules or first is None:
+        return body
+    rest[first] = {**rest[first], "content": "\n\n".join([*rules, _words(rest[first])])}
+    return body | {"messages": rest}
+
+
+def _words(message: Message) -> str:
+    content = message.get("content") or ""
+    return content if isinstance(content, str) else "".join(str(part.get("text") or "") for part in content)
+
+
+def _without_breakpoints(body: Body) -> Body:
+    flat = [
+        {**message, "content": _words(message)} if isinstance(message.get("content"), list) else message
+        for message in body["messages"]
+    ]
+    return body | {"messages": flat}
+
+
+def _without_attached(body: Body) -> Body:
+    return body | {"messages": [_standard(message) for message in body["messages"]]}
+
+
+def _standard(message: Message) -> Body:
+    made = {key: value for key, value in message.items() if key in STANDARD_MESSAGE}
+    if "tool_calls" in made:
+        made["tool_calls"] = [
+            {key: value for key, value in call.items() if key in STANDARD_CALL} for call in made["tool_calls"]
+        ]
+    return made
+
+
+_REDUCTIONS: dict[str, Callable[[Body], Body]] = {
+    "response_format.json_schema": _in_json_mode,
+    "max_tokens": _newer_limit,
+    "system role": _without_system,
+    "cache_control": _without_breakpoints,
+    "attached": _without_attached,
+}
+
+
+def steps_taken(body: Body, steps: Iterable[str]) -> tuple[str, ...]:
+    """Return those of ``steps`` that change ``body``, for the receipt."""
+    taken = {step for step in steps if reduced(body, (step,)) != body}
+    return tuple(sorted(taken - {earlier for last, earlier in _LAST_OF_SEVERAL_STEPS.items() if last in taken}))
+
+
+def next_step(detail: str, sent: Body) -> str | None:
+    """Return the step down that the server's words ask for, ``None`` where they name nothing that can be changed.
+
+    ``effort`` is no step: the row is named by it.
+    """
+    part = refused_part(detail, sent, attached_to(sent["messages"]))
+    if part == "response_format" and sent["response_format"].get("type") == "json_schema":
+        return "response_format.json_schema"
+    return part
+
+
+def attached_to(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Return the names of what vendors attached to the turns that are sent back."""
+    found = {key for message in messages for key in message if key not in STANDARD_MESSAGE}
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            found |= {key for key in call if key not in STANDARD_CALL}
+    return tuple(sorted(found))

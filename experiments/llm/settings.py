@@ -5,17 +5,22 @@ Every key reaches the request or the way it is sent; a test changes each and loo
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from terms.config import Frozen
 
 OPENROUTER_URL = "https://openrouter.ai/api/v1"
 OPENROUTER_KEY_ENV = "OPENROUTER_API_KEY"
+
+_KEY = re.compile(r"[!#-&(-\[\]^_a-~]+")
+"""Printable ASCII without blanks, quotes and backslash."""
 
 Dialect = Literal["openrouter", "openai"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -64,9 +69,13 @@ class ModelSettings(Frozen):
     temperature: float | None = Field(0.0, ge=0, le=2, description="None leaves it to the server")
     effort: Effort | None = Field(None, description="reasoning effort; None leaves it to the server")
     max_output_tokens: int = Field(2048, ge=1, description="reasoning included")
+    reasoning_tokens: int | None = Field(None, ge=1, description="budget of reasoning, in place of an effort")
     seed: int | None = None
     provider: ProviderRouting | None = Field(None, description="only where the dialect is openrouter")
     structured_output: bool = Field(True, description="ask for the JSON schema to be enforced")
+    prompt_cache: bool = Field(False, description="mark what is worth caching, for vendors that cache on request only")
+    stream: bool = Field(False, description="take the answer in pieces; some servers cut off long silent ones")
+    extra_body: str = Field("{}", description="JSON object of fields that the request holds beside those above")
     timeout_s: float = Field(120.0, gt=0, description="seconds for a whole answer")
     concurrency: int = Field(8, ge=1, description="requests in flight")
     requests_per_minute: float | None = Field(None, gt=0)
@@ -86,6 +95,25 @@ class ModelSettings(Frozen):
             raise ValueError("base_url holds a user, password, query or fragment; name the key in api_key_env instead")
         return self
 
+    @field_validator("extra_body", mode="before")
+    @classmethod
+    def _one_object(cls, given: Any) -> str:
+        fields = json.loads(given) if isinstance(given, str) else given
+        if not isinstance(fields, dict):
+            raise ValueError("extra_body is no JSON object")
+        return json.dumps(fields, sort_keys=True, allow_nan=False)
+
+    @model_validator(mode="after")
+    def _one_measure_of_reasoning(self) -> Self:
+        if self.reasoning_tokens is not None and self.effort is not None:
+            raise ValueError("effort and reasoning_tokens are set; servers take one of them")
+        if self.reasoning_tokens is not None and self.wire_dialect != "openrouter":
+            raise ValueError(
+                f"reasoning_tokens is set but base_url={self.base_url!r} is not OpenRouter; "
+                "put the vendor's own field into extra_body"
+            )
+        return self
+
     @model_validator(mode="after")
     def _routing(self) -> Self:
         if self.provider is not None and self.wire_dialect != "openrouter":
@@ -94,6 +122,12 @@ class ModelSettings(Frozen):
                 "leave it out, or set dialect='openrouter'"
             )
         return self
+
+    @property
+    def extra_fields(self) -> dict[str, Any]:
+        """Fields of the request beside the settings."""
+        found: dict[str, Any] = json.loads(self.extra_body)
+        return found
 
     @property
     def url(self) -> str:
@@ -137,5 +171,11 @@ def read_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -
         raise ValueError(
             f"the key for {settings.url} is missing: set the environment variable {settings.key_env}, "
             "or choose an agent that needs none"
+        )
+    if not _KEY.fullmatch(key):
+        # What a header cannot hold would come back inside an error, in a spelling that nobody looks for.
+        raise ValueError(
+            f"the key in the environment variable {settings.key_env} holds a blank, a line break, a quote or a letter "
+            "outside ASCII; no vendor gives out such a key: copy it again"
         )
     return key

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -37,17 +39,46 @@ def whole_copy(value: Any) -> Any:
 
 
 class Redactor:
-    """Replaces the key's value, also in its URL-quoted form. Its own ``repr`` shows nothing."""
+    r"""Replaces the key in every spelling that a text may give it. Its own ``repr`` shows nothing.
+
+    Each character may be written as it is, percent-encoded, as ``\\uXXXX`` or ``&#N;`` or behind a backslash; the whole
+    may stand inside base64 at any of its three offsets, of which the characters that hold nothing else are replaced.
+    """
 
     def __init__(self, key: str | None) -> None:
         known = key is not None and len(key) >= _SHORTEST
-        self._forms = tuple(sorted({key, quote(key, safe="")}, key=len, reverse=True)) if known and key else ()
+        self._spellings = _spellings(key) if known and key else None
 
     def __call__(self, text: str) -> str:
         """Return ``text`` without the key."""
-        for form in self._forms:
-            text = text.replace(form, MASK)
-        return text
+        return text if self._spellings is None else self._spellings.sub(MASK, text)
 
     def __repr__(self) -> str:
         return "Redactor()"
+
+
+def _spellings(key: str) -> re.Pattern[str]:
+    letter_by_letter = "".join(map(_spelt, key))
+    return re.compile("|".join([letter_by_letter, *sorted(_in_base64(key), key=len, reverse=True)]))
+
+
+def _spelt(char: str) -> str:
+    code = ord(char)
+    named = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}.get(char)
+    escaped = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
+    ways = [f"\\{char}", *filter(None, (named, escaped)), quote(char, safe=""), char, f"&#{code};"]
+    literal = [re.escape(way) for way in dict.fromkeys(ways)]
+    numbered = [f"(?i:%{code:02x})", rf"\\(?i:u{code:04x})", rf"&#x(?i:{code:x});", rf"\\(?i:x{code:02x})"]
+    return f"(?:{'|'.join([*literal, *numbered])})"
+
+
+def _in_base64(key: str) -> set[str]:
+    """Return the key inside base64 text at each offset, in both alphabets."""
+    data, found = key.encode("utf-8", "surrogatepass"), set()
+    for offset in range(3):
+        whole = b64encode(b"\0" * offset + data).decode().rstrip("=")
+        end = (offset + len(data)) * 8 // 6  # what comes after the key may change the last character
+        first = {0: 0, 1: 2, 2: 3}[offset]
+        part = whole[first:end]
+        found |= {re.escape(part), re.escape(part.replace("+", "-").replace("/", "_"))}
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -12,11 +13,14 @@ from urllib.parse import urlsplit
 from experiments.llm.errors import MalformedReply, TimedOut
 from experiments.llm.failures import from_exception
 from experiments.llm.pacing import Timing
+from experiments.llm.pieces import put_together
 from experiments.llm.requests import Body, headers
 from experiments.llm.settings import ModelSettings
 from experiments.llm.texts import Redactor
 
 _NO_KEY = "none"
+PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
+"""Variables that name a proxy, in either case."""
 _LEAST_WAIT_S = 0.001
 _LARGEST_ANSWER = 64 * 2**20
 """Bytes after unpacking: an answer without an end would fill the memory before its time is over."""
@@ -54,6 +58,28 @@ class _Deadline(threading.local):
         return read(max_bytes, timeout)
 
 
+def _connections(*, trust_env: bool, event_hooks: Any) -> Any:
+    """Return the pool; a proxy of the environment that cannot be used is named.
+
+    Raises
+    ------
+    ValueError
+        If the environment names a proxy that needs a package, or is no address.
+    """
+    import openai
+
+    try:
+        # A redirect would hand the prompt to a server that the settings do not show.
+        return openai.DefaultHttpxClient(trust_env=trust_env, follow_redirects=False, event_hooks=event_hooks)
+    except (ImportError, ValueError) as error:
+        names = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
+        why = " ".join(str(error).split())
+        raise ValueError(
+            f"the proxy in {' or '.join(names) or 'the environment'} cannot be used: {why}; "
+            "unset it, name an http:// proxy, or install the package"
+        ) from None
+
+
 class Transport:
     """A connection pool to one server. The SDK's own retries are off: two layers would multiply."""
 
@@ -73,8 +99,7 @@ class Transport:
             max_retries=0,
             timeout=settings.timeout_s,
             default_headers=headers(settings),
-            # A redirect would hand the prompt to a server that the settings do not show.
-            http_client=openai.DefaultHttpxClient(trust_env=not direct, follow_redirects=False, event_hooks=hooks),
+            http_client=_connections(trust_env=not direct, event_hooks=hooks),
         )
         # The SDK fills these from the environment; nothing may go to a server that the settings do not show.
         self._client.organization = self._client.project = None
@@ -90,7 +115,7 @@ class Transport:
         try:
             return self._redact(self._read(body, request_id, num_failed))
         except Exception as error:  # noqa: BLE001  # the seam: what is not a failed call is raised again by from_exception
-            failure = from_exception(error, self._timing.wall_clock())
+            failure = from_exception(error, self._timing.wall_clock(), self._redact)
         if isinstance(failure, TimedOut) and failure.maybe_billed and self._deadline.is_over:
             failure.detail = self._too_late
         failure.detail = self._redact(failure.detail)
@@ -114,7 +139,8 @@ class Transport:
                 # Routers keep a slow connection alive with blanks, so that the socket's own time limit never fires.
                 if time.monotonic() > deadline:
                     raise TimedOut(self._too_late, maybe_billed=True)
-        return answer.decode("utf-8-sig", "replace")
+        text = answer.decode("utf-8-sig", "replace")
+        return put_together(text) if body.get("stream") else text
 
     @property
     def _too_late(self) -> str:

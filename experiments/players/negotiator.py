@@ -15,7 +15,7 @@ from typing import Any
 from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ProviderError
-from experiments.llm.objects import blank_thinking
+from experiments.llm.thinking import blank_thinking
 from experiments.players.negotiator_settings import NegotiatorSettings
 from experiments.players.prompts import correction_prompt, reply_schema, system_prompt, turn_prompt
 from experiments.players.reading import read_completion

@@ -3,10 +3,10 @@
 Rules, in order:
 
 1. No reply, a stated refusal or a content filter, and a reply without visible text have verdicts of their own.
-2. Private reasoning between thinking tags is never read.
+2. Private reasoning between the marks of any family of models is never read (:mod:`experiments.llm.thinking`).
 3. Only a complete JSON object with a ``decision`` can be a move; prose is never one, broken or truncated JSON neither.
-4. Of several such objects, one that its own sentence introduces as an example falls away while another remains. Those
-   left must agree on decision and price. Where they differ, the last counts if it closes the reply and words other than
+4. An object that a sentence only speaks of, as an example, in its middle or to deny it, is no answer. Those left must
+   agree on decision and price. Where they differ, the last counts if it closes the reply and words other than
    "or" set it apart from the one before; else the reply is unreadable. A reply stopped at the output limit counts only
    if the object closes it.
 5. A price is a JSON number, or text that is one unmistakable amount (:mod:`terms.prices`). An ``Accept``
@@ -19,16 +19,14 @@ from __future__ import annotations
 import math
 import re
 
-from experiments.llm.objects import FoundObject, Value, blank_thinking, find_objects
-from experiments.llm.records import Completion
+from experiments.llm.objects import FoundObject, Value, find_objects, spoken_as
+from experiments.llm.records import MALFORMED, PROMPT_FILTER, Completion
+from experiments.llm.thinking import blank_thinking
 from experiments.players.receipts import Problem, Reading, Repair, Verdict, unusable
 from terms.prices import parse_price, stated_price
 from terms.protocol import read_belief, read_decision
 from terms.types import Accept, Action, Belief, Decision, Observation, Offer, Reject
 
-_EXAMPLE = re.compile(
-    r"(?:\be\.g\.|\b(?:examples?|for instance|hypothetical\w*|could have)\b)[^.!?\n]*$", re.IGNORECASE
-)
 _FENCE = re.compile(r"(?:```|~~~)[^\S\n]*[\w+-]*|`")
 _ONE_OBJECT = "one JSON object with the keys decision, price, message"
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -67,6 +65,11 @@ def read_move(
     refusal
         The model's stated refusal, from the field that servers have for it.
     """
+    if finish_reason == PROMPT_FILTER:
+        return unusable(Verdict.FILTERED, Problem("prompt", "stopped by the server's content filter", _ONE_OBJECT))
+    if finish_reason == MALFORMED:
+        problem = Problem("reply", "what the server could not take apart, and threw away", _ONE_OBJECT)
+        return unusable(Verdict.UNREADABLE, problem)
     if refusal or finish_reason == "content_filter":
         return unusable(Verdict.REFUSED, Problem("reply", "a refusal or a filtered text", _ONE_OBJECT))
     visible = blank_thinking(text or "")
@@ -89,15 +92,20 @@ def _choose(text: str, is_cut: bool) -> tuple[FoundObject, list[Repair]]:
     movers = [item for item in found if item.fields is not None and "decision" in item.fields]
     if not movers:
         raise _no_move(found)
-    meant = [item for item in movers if not _is_example(text, item, found)] or movers
-    last = meant[-1]
+    spoken = [spoken_as(text, found, place) for place in range(len(found))]
+    meant = [item for item, how in zip(found, spoken, strict=True) if item in movers and how != "example"]
+    answers = [item for item, how in zip(found, spoken, strict=True) if item in meant and how == "own"]
+    if not answers:
+        raise _UnreadableError("reply", "a move that is only spoken of", _ONE_OBJECT)
+    last = answers[-1]
     if any(item.fields is None and item.start > last.end for item in found):
         raise _UnreadableError("reply", "an object followed by broken JSON", _ONE_OBJECT)
     tail = _prose(text[last.end :])
     if is_cut and tail:
         raise _UnreadableError("reply", "cut off at the output limit", _ONE_OBJECT)
     if any(_move(item) != _move(last) for item in meant):
-        between = _prose(text[meant[-2].end : last.start]).strip(" ,;:.\n").lower()
+        before = meant[meant.index(last) - 1] if last is not meant[0] else last
+        between = _prose(text[before.end : last.start]).strip(" ,;:.\n").lower()
         if tail or between in ("", "or", "and"):
             raise _UnreadableError("reply", f"{len(meant)} objects with different moves", _ONE_OBJECT)
     repairs = [Repair.EXAMPLE_IGNORED] if len(meant) < len(movers) else []
@@ -113,12 +121,6 @@ def _no_move(found: list[FoundObject]) -> _UnreadableError:
     if found:
         return _UnreadableError("decision", "missing", ", ".join(Decision))
     return _UnreadableError("reply", "text without a JSON object", _ONE_OBJECT)
-
-
-def _is_example(text: str, item: FoundObject, found: list[FoundObject]) -> bool:
-    previous = max((other.end for other in found if other.end <= item.start), default=0)
-    lead = _FENCE.sub("", text[max(previous, item.start - 200) : item.start])
-    return _EXAMPLE.search(lead.strip()) is not None
 
 
 def _prose(text: str) -> str:

@@ -18,6 +18,7 @@ class Verdict(StrEnum):
     UNREADABLE = "unreadable"
     EMPTY = "empty"
     REFUSED = "refused"
+    FILTERED = "filtered"
     TRUNCATED = "truncated"
     PROVIDER_FAULT = "provider_fault"
 
@@ -85,6 +86,7 @@ _FAULTS = {
     Verdict.UNREADABLE: ReplyFault.UNREADABLE,
     Verdict.EMPTY: ReplyFault.EMPTY,
     Verdict.REFUSED: ReplyFault.REFUSED,
+    Verdict.FILTERED: ReplyFault.REFUSED,
     Verdict.TRUNCATED: ReplyFault.TRUNCATED,
     Verdict.PROVIDER_FAULT: ReplyFault.PROVIDER,
 }

@@ -34,6 +34,7 @@ REPLIES = {
     "empty": "Blank",
     "unreadable": "Unreadable",
     "refused": "Refused",
+    "filtered": "Prompt filtered",
     "truncated": "Truncated",
     "provider_fault": "Provider failed",
 }

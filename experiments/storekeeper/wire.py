@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commerce.reading import read_text
-from experiments.llm.objects import blank_thinking, find_objects
+from experiments.llm.objects import find_objects, spoken_as
 from experiments.llm.records import Completion, ToolCall
+from experiments.llm.thinking import blank_thinking
 from experiments.years.session import Answer
 from experiments.years.transcript import Said
 
@@ -26,8 +27,9 @@ def turn_messages(said: Said, answer: Answer, tool_mode: str) -> tuple[Message, 
         told = "\n".join(one.content for one in answer.told) or answer.nudge or ""
         return ({"role": "assistant", "content": said.content or "(nothing)"}, {"role": "user", "content": told})
     message: Message = {"role": "assistant", "content": said.content or (None if said.tool_calls else ".")}
+    message |= said.replay
     if said.tool_calls:
-        message |= {"tool_calls": [_written_call(call) for call in said.tool_calls], **said.replay}
+        message |= {"tool_calls": [_written_call(call) for call in said.tool_calls]}
     if answer.nudge is not None:
         return message, {"role": "user", "content": answer.nudge}
     return message, *({"role": "tool", "tool_call_id": one.call_id, "content": one.content} for one in answer.told)
@@ -41,7 +43,8 @@ def _written_call(call: ToolCall) -> Message:
         is_object = False
     arguments = call.arguments if is_object else json.dumps({"unreadable": call.arguments[:_SHOWN]})
     name = _BAD_NAME.sub("_", call.name)[:64] or "unnamed"
-    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    function = {"name": name, "arguments": arguments}
+    return {**call.attached, "id": call.id, "type": "function", "function": function}
 
 
 def with_tail(messages: list[Message], text: str | None) -> list[Message]:
@@ -70,9 +73,14 @@ def said_of(completion: Completion, tool_mode: str, microusd: int | None) -> Sai
 
 
 def calls_in(text: str) -> tuple[ToolCall, ...]:
-    """Return the calls written in a text: every sound JSON object in it with a ``name``. Prose is never one."""
+    """Return the calls written in a text: every sound JSON object with a ``name`` that is not only spoken of."""
     shown = blank_thinking(text)
-    found = [item.fields for item in find_objects(shown) if item.fields is not None and "name" in item.fields]
+    objects = find_objects(shown)
+    found = [
+        item.fields
+        for place, item in enumerate(objects)
+        if item.fields is not None and "name" in item.fields and spoken_as(shown, objects, place) == "own"
+    ]
     return tuple(
         ToolCall(
             id=f"call_{place}",

@@ -306,10 +306,9 @@ class TestVoice:
 
 
 class TestFailures:
-    def test_a_provider_that_is_not_there_scores_nothing_and_is_tried_again(self, terms, diagnose):
-        with FaultServer() as gone:
-            url, port = gone.url, int(gone.origin.rpartition(":")[2])
-        code, out, err = diagnose("run", "--json", url=url)
+    def test_a_provider_that_answers_nothing_scores_nothing_and_is_tried_again(self, terms, diagnose, server):
+        server.script(["bad_request"] * 4)
+        code, out, err = diagnose("run", "--json")
         assert code == 3
         result = strict_loads(out)
         assert (result["num_episodes"], result["num_excluded"]) == (4, 4)
@@ -317,10 +316,20 @@ class TestFailures:
         assert "4 of 4 trials were lost to the provider and excluded" in err
         assert all(record.fault_detail for record in load_run("run").records), "the row carries the cause"
         assert cost_of(terms, "run")["replies"]["provider_fault"]["estimate"] == 1.0
-        with FaultServer(port=port):
-            code, out, _ = diagnose("run", "--json", url=url)
+        code, out, _ = diagnose("run", "--json")
         assert code == 0
         assert strict_loads(out)["num_excluded"] == 0
+        assert terms("verify", "run")[0] == 0
+
+    def test_a_provider_that_is_not_there_ends_the_run_in_one_line_and_the_same_command_goes_on(self, terms, diagnose):
+        with FaultServer() as gone:
+            url, port = gone.url, int(gone.origin.rpartition(":")[2])
+        code, out, err = diagnose("run", "--json", url=url)
+        assert (code, out) == (3, "")
+        assert "Connection refused" in err.splitlines()[0], "shown at once"
+        assert f"error: bot at {url} cannot be used: NobodyThere" in err
+        with FaultServer(port=port):
+            assert diagnose("run", "--json", url=url)[0] == 0
         assert terms("verify", "run")[0] == 0
 
     def test_a_cache_that_fails_in_the_middle_ends_the_run_in_one_line_and_loses_nothing(

@@ -64,7 +64,7 @@ def test_a_fall_back_is_kept_under_what_was_asked(server, connect, ask, tmp_path
     again = ask(connect("bot/fault:reject_response_format", cache=ReplyCache(tmp_path)), schema=schema)
     assert again.from_cache
     assert again.applied.refused == ("response_format",)
-    assert server.stats["requests"] == 2
+    assert server.stats["requests"] == 3
 
 
 def test_failures_are_not_kept(server, connect, ask, tmp_path):

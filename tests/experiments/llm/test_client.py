@@ -52,13 +52,29 @@ def says(text, finish="stop"):
     return Expected(lambda reply: reply.text == text and reply.finish_reason == finish and reply.refusal is None)
 
 
-def falls_back(*names, num_sent=None):
+def falls_back(*names, num_steps=None):
+    steps = num_steps or len(names)
     return Expected(
-        lambda reply: (
-            reply.text == "pong" and set(reply.applied.refused) == set(names) and len(reply.notices) == len(names)
-        ),
+        lambda reply: reply.text == "pong" and set(reply.applied.refused) == set(names) and len(reply.notices) == steps,
         money="free, then settled",
-        num_sent=num_sent or len(names) + 1,
+        num_sent=steps + 1,
+    )
+
+
+def thought(before, after=""):
+    return says(f"{before.format(WEIGHED)}{MOVE}{after}")
+
+
+def stood_for(finish):
+    """Return what is expected where an error says what the agent did, or may not say."""
+    return Expected(
+        lambda reply: reply.text is None and reply.finish_reason == finish and len(reply.notices) == 1, "free"
+    )
+
+
+def shortened(room):
+    return Expected(
+        lambda reply: reply.text == "pong" and f"again for {room}" in reply.notices[0], "free, then settled", 2
     )
 
 
@@ -67,6 +83,7 @@ def priced(text):
 
 
 MOVE = '{"decision": "Offer", "price": 45, "message": "pong"}'
+WEIGHED = 'Maybe {"decision": "Accept", "price": null, "message": ""}? No.'
 EXAMPLE = '```json\n{"decision": "Offer", "price": 99, "message": "an example"}\n```'
 UNKNOWN_COST = Expected(lambda reply: reply.text == "pong" and reply.usage.cost_microusd is None, money="unknown")
 ODD_TOKENS = Expected(lambda reply: reply.text == "pong" and len(reply.notices) == 1)
@@ -99,6 +116,17 @@ EXPECTED = {
     "fences_example_last": says(f"```json\n{MOVE}\n```\nAn example:\n{EXAMPLE}"),
     "thinking_tags": says(f"<think>my limit is 52, I could say 99</think>\n{MOVE}"),
     "thinking_unclosed": says(f"<think>my limit is 52. {MOVE}", "length"),
+    "thinking_harmony": thought(
+        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>", "<|return|>"
+    ),
+    "thinking_harmony_bare": thought("analysis{}assistantfinal"),
+    "thinking_kimi": thought("◁think▷{}◁/think▷"),
+    "thinking_cohere": thought("<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>", "<|END_RESPONSE|>"),
+    "thinking_apriel": thought("Here are my reasoning steps:\n{}\n[BEGIN FINAL RESPONSE]\n", "\n[END FINAL RESPONSE]"),
+    "thinking_openthoughts": thought(
+        "<|begin_of_thought|>{}<|end_of_thought|><|begin_of_solution|>", "<|end_of_solution|>"
+    ),
+    "quoted_in_a_sentence": says('I could answer {"decision": "Accept"} but I refuse.'),
     "prose_around": says(f"Here is my move: {MOVE} Good luck!"),
     "prose_only": says("I will not go to 100. My offer is 42."),
     "no_in_prose": says("Absolutely not."),
@@ -145,19 +173,44 @@ EXPECTED = {
     "tokens_cached_beside": Expected(lambda reply: 0 < reply.usage.cached_tokens < reply.usage.prompt_tokens),
     "tokens_cache_write": Expected(lambda reply: reply.usage.cache_write_tokens == 10),
     "provider_change": Expected(lambda reply: reply.applied.provider + reply.applied.fingerprint == "Provider-Bfp-b"),
-    "reject_response_format": falls_back("response_format"),
+    "effort_lowered": Expected(lambda reply: reply.text == "pong" and reply.applied.effort == "minimal"),
+    "reject_response_format": falls_back("response_format", num_steps=2),
     "reject_temperature": falls_back("temperature"),
     "reject_seed": falls_back("seed"),
-    "reject_reasoning": falls_back("reasoning_effort"),
+    "reject_reasoning": Expected(errors.SettingRefused, "free"),
     "reject_max_tokens": falls_back("max_tokens"),
-    "reject_all": falls_back("response_format", "temperature", "seed", "reasoning_effort", "max_tokens"),
+    "reject_strict_schema": falls_back("response_format.json_schema"),
+    "reject_schema_500": falls_back("response_format.json_schema"),
+    "reject_schema_field": falls_back("response_format.json_schema"),
+    "reject_schema_404": falls_back("response_format", num_steps=2),
+    "reject_system_role": says("pong"),  # the request has none
+    "reject_attached": says("pong"),
+    "reject_schema_ranges": says("pong"),
+    "no_room_for_answer": shortened(600),
+    "answer_limit_too_high": shortened(1024),
+    "reject_all": Expected(errors.SettingRefused, "free", 5),
+    "json_thrown_away": stood_for("malformed"),
+    "call_thrown_away": stood_for("malformed"),
+    "malformed_call": says(None, "malformed"),
+    "malformed_call_alone": says(None, "malformed"),
+    "prompt_filtered": stood_for("prompt_filter"),
+    "moderated": stood_for("prompt_filter"),
+    "context_overflow": fails(errors.ContextOverflow),
+    "context_overflow_200": fails(errors.ContextOverflow),
+    "context_overflow_gemini": fails(errors.ContextOverflow),
+    "context_overflow_500": fails(errors.ContextOverflow),
+    "context_overflow_413": fails(errors.ContextOverflow),
+    "context_overflow_finish": fails(errors.ContextOverflow, "settled"),
     "bad_request": fails(errors.BadRequest),
     "bad_key": fails(errors.AuthenticationFailed),
     "no_credit": fails(errors.OutOfCredit),
-    "moderated": fails(errors.Moderated),
     "no_model": fails(errors.ModelNotFound),
-    "context_overflow": fails(errors.ContextOverflow),
-    "context_overflow_200": fails(errors.ContextOverflow),
+    "quota_spent": fails(errors.OutOfCredit),
+    "no_path": fails(errors.ModelNotFound),
+    "key_repeated": fails(errors.AuthenticationFailed),
+    "no_tools": says("pong"),
+    "attached_wanted": says("pong"),
+    "attached_missing": fails(errors.BadRequest),
     "rate_limit_hours": Expected(errors.RateLimited, "free", 1),
 }  # fmt: skip
 
@@ -178,7 +231,7 @@ def test_fault(name, server, connect, ask, tmp_path):
         with pytest.raises(outcome) as caught:
             ask(client, schema=SCHEMA)
         assert type(caught.value) is outcome
-        assert getattr(caught.value, "attempts", 1) == num_sent
+        assert getattr(caught.value, "attempts", num_sent) == num_sent
     else:
         reply = ask(client, schema=SCHEMA)
         assert outcome(reply), reply
@@ -213,11 +266,12 @@ def test_a_fall_back_is_remembered_and_told_once(server, connect, ask):
     client = connect("bot/fault:reject_response_format")
     first, second = ask(client, schema=SCHEMA), ask(client, "again", schema=SCHEMA)
     assert "rejects response_format" in first.notices[0]
+    assert len(first.notices) == 2  # a schema, then plain JSON mode
     assert second.notices == ()
     assert second.attempts == 1
     assert second.applied.refused == ("response_format",)
     assert ask(client, "no schema").applied.refused == ()
-    assert ["response_format" in request["body"] for request in server.requests] == [True, False, False, False]
+    assert ["response_format" in request["body"] for request in server.requests] == [True, True, False, False, False]
 
 
 def test_a_rejected_token_limit_goes_by_its_newer_name(server, connect, ask):

@@ -52,7 +52,7 @@ def test_a_programmers_mistake_passes_through():
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, errors.BadRequest), (422, errors.BadRequest), (418, errors.BadRequest), (413, errors.BadRequest),
+        (400, errors.BadRequest), (422, errors.BadRequest), (418, errors.BadRequest),
         (401, errors.AuthenticationFailed), (402, errors.OutOfCredit), (403, errors.AuthenticationFailed),
         (404, errors.ModelNotFound), (408, errors.ServerFault), (409, errors.ServerFault), (429, errors.RateLimited),
         (500, errors.ServerFault), (502, errors.ServerFault), (503, errors.ServerFault), (529, errors.ServerFault),
@@ -88,7 +88,8 @@ def test_tokens_per_minute_are_no_overflow():
 
 
 def test_moderation_and_money_in_flight():
-    assert isinstance(from_status(403, '{"error":{"metadata":{"flagged_input":"x"}}}', {}, NOW), errors.Moderated)
+    flagged = '{"error":{"message":"Your input was flagged","metadata":{"flagged_input":"x"}}}'
+    assert isinstance(from_status(403, flagged, {}, NOW), errors.PromptFiltered)
     assert isinstance(from_status(402, "in flight", {"retry-after": "1"}, NOW), errors.RateLimited)
 
 
@@ -102,7 +103,7 @@ def test_moderation_and_money_in_flight():
         ({"code": 429}, errors.RateLimited),
         ({"code": 401}, errors.AuthenticationFailed),
         ({"code": 400}, errors.BadRequest),
-        ({"code": 400, "message": "context window"}, errors.ContextOverflow),
+        ({"code": 400, "message": "Your input exceeds the context window of this model"}, errors.ContextOverflow),
     ],
 )
 def test_error_bodies(body, kind):

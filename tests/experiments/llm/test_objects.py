@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.llm.objects import blank_thinking, find_objects
+from experiments.llm.objects import find_objects, spoken_as
+from experiments.llm.thinking import blank_thinking
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -77,6 +78,28 @@ def test_a_raw_line_break_in_a_string_is_read_and_noted():
         ("x<think>52", "x"),
         ("<think>1</think>x<think>2</think>", "x"),
         ("[thinking] x", "[thinking] x"),
+        ("◁think▷52◁/think▷x", "x"),
+        ("◁think▷52", ""),
+        ("<|START_THINKING|>52<|END_THINKING|><|START_RESPONSE|>x<|END_RESPONSE|>", "x"),
+        ("<|begin_of_thought|>52<|end_of_thought|>\n<|begin_of_solution|>x<|end_of_solution|>", "x"),
+        ("Here are my reasoning steps:\n52\n[BEGIN FINAL RESPONSE]\nx\n[END FINAL RESPONSE]", "x"),
+        ("Here are my reasoning steps:\n52", ""),
+        ("52\n[BEGIN FINAL RESPONSE]\nx", "x"),
+        ("<|channel|>analysis<|message|>52<|end|><|start|>assistant<|channel|>final<|message|>x<|return|>", "x"),
+        ("<|channel|>analysis<|message|>52<|end|><|start|>assistant<|channel|>commentary<|message|>53<|call|>", ""),
+        ("<|channel|>analysis<|message|>52", ""),
+        ("<|channel|>final <|constrain|>json<|message|>x", "x"),
+        ("<|channel>thought\n52<channel|>x", "x"),
+        ("analysisWe need 52.assistantfinalx", "x"),
+        ("analysisWe need 52", ""),
+        ("analysis of the market: x", "analysis of the market: x"),
+        ("<seed:think>52</seed:think>x", "x"),
+        ("<|think|>52<|/think|>x", "x"),
+        ("<unused94>thought 52<unused95>x", "x"),
+        ("Here is my thought process: 52 Here is my response: x", "x"),
+        ("Here is my response: x", "Here is my response: x"),
+        ("```thinking\n52\n```\nx", "x"),
+        ("<think>52 [BEGIN FINAL RESPONSE] 53</think>x", "x"),
         ("a < think > b", "a < think > b"),
     ],
 )
@@ -84,6 +107,24 @@ def test_thinking_is_blanked_and_positions_stay(text, visible):
     blanked = blank_thinking(text)
     assert len(blanked) == len(text)
     assert blanked.strip() == visible
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("{}", "own"), ("My answer: {}", "own"), ("Here is my move: {} Good luck!", "own"), ("# Final\n{}", "own"),
+        ("**My answer:** {}", "own"), ("I thought about it. {}", "own"), ("```json\n{}\n```\nbut careful", "own"),
+        ("I choose {}", "own"), ("My answer is {}.", "own"), ("{} and nothing else", "own"),
+        ("I could answer {} but I refuse", "example"), ("I might say: {}", "example"), ("For example: {}", "example"),
+        ("I will not answer: {}", "example"), ("I won't say {}", "example"), ("{} but I refuse", "example"),
+        ("My move: {} is not what I want", "example"), ("I refuse to send {}", "example"),
+        ("They would like me to say {}", "inside"), ("To say {} now is early", "inside"),
+        ("My answer is {} if you agree", "inside"),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_only_speaks_of_is_told_from_an_answer(text, how):
+    text = text.replace("{}", '{"a": 1}')
+    assert spoken_as(text, find_objects(text), 0) == how
 
 
 PIECES = st.sampled_from([*'<>/{}[]":,a1 \n', "<think>", "</think>", '{"a":1}'])

@@ -30,6 +30,18 @@ IN_BODY = {
     "effort": ({"effort": "low"}, "reasoning_effort", "low"),
     "max_output_tokens": ({"max_output_tokens": 77}, "max_tokens", 77),
     "seed": ({"seed": 5}, "seed", 5),
+    "reasoning_tokens": (
+        {"dialect": "openrouter", "reasoning_tokens": 900},
+        "reasoning",
+        {"max_tokens": 900},
+    ),
+    "prompt_cache": (
+        {"prompt_cache": True},
+        "messages",
+        [{"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]}],
+    ),
+    "stream": ({"stream": True}, "stream", True),
+    "extra_body": ({"extra_body": {"thinking_budget": 5}}, "thinking_budget", 5),
     "structured_output": ({"structured_output": False}, "response_format", None),
     "dialect": ({"dialect": "openrouter"}, "plugins", [{"id": "context-compression", "enabled": False}]),
     "provider": ({"dialect": "openrouter", "provider": {"only": ["p"]}}, "provider", {"only": ["p"]}),
@@ -166,6 +178,8 @@ def test_two_clients_in_one_process_keep_their_own_effort(server, connect, ask):
         ({"base_url": "localhost:80"}, "base_url='localhost:80' is not an address"),
         ({"base_url": "http://h/v1", "provider": {"only": ["p"]}}, "provider routing is set but base_url='http://h/v1'"),
         ({"provider": {"olny": ["p"]}}, "olny"), ({"prices": {"prompt": -1, "completion": 0}}, "prompt"),
+        ({"extra_body": "[1]"}, "extra_body"), ({"effort": "low", "reasoning_tokens": 5}, "one of them"),
+        ({"base_url": "http://h/v1", "reasoning_tokens": 5}, "not OpenRouter"),
         ({"concurrency": 0}, "concurrency"), ({"requests_per_minute": 0}, "requests_per_minute"),
     ],
 )  # fmt: skip
@@ -196,6 +210,16 @@ def test_the_default_is_openrouter_and_its_key_goes_nowhere_else():
 def test_a_missing_key_names_the_variable():
     with pytest.raises(ValueError, match="set the environment variable OPENROUTER_API_KEY"):
         read_key(ModelSettings(model="m"), {"OPENROUTER_API_KEY": "  "})
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-a\nb-123", "sk-a\r\nX: y", 'sk-"quoted"', "sk-'q'", "sk-ключ", "sk a b", "sk-\\n1", "sk-\x00"]
+)
+def test_a_key_that_no_header_can_hold_is_refused_without_repeating_it(key):
+    with pytest.raises(ValueError, match="copy it again") as caught:
+        read_key(ModelSettings(model="m"), {"OPENROUTER_API_KEY": key})
+    assert key not in str(caught.value)
+    assert "OPENROUTER_API_KEY" in str(caught.value)
 
 
 def test_nothing_of_the_environment_but_the_key_is_sent(server, connect, ask, monkeypatch):

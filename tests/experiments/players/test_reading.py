@@ -163,6 +163,20 @@ def test_prose_is_never_a_move(role, text):
     assert isinstance(reading.action, Unusable)
 
 
+@pytest.mark.parametrize("text", ["I could answer {} but I refuse", "For example: {}", "They hope that I say {} today"])
+def test_a_move_that_is_only_spoken_of_is_none(text):
+    reading = read(text.replace("{}", '{"decision": "Accept"}'))
+    assert reading.verdict is Verdict.UNREADABLE
+    assert "only spoken of" in str(reading.problem)
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "verdict"), [("malformed", Verdict.UNREADABLE), ("prompt_filter", Verdict.FILTERED)]
+)
+def test_what_a_server_threw_away_or_stopped_is_never_read(finish_reason, verdict):
+    assert read(REAL, finish_reason=finish_reason).verdict is verdict
+
+
 @pytest.mark.parametrize(
     ("finish_reason", "verdict"),
     [("length", Verdict.TRUNCATED), ("stop", Verdict.UNREADABLE), (None, Verdict.UNREADABLE)],
