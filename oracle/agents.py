@@ -6,10 +6,10 @@ belief, and whether it *executes* the plan. Told the posterior or the type, it d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from oracle.clairvoyant import Clairvoyant, read_revealed_type
 from oracle.posterior import Posterior, feasible_prob, mean_reservation, stated_belief
 from oracle.prior import Grid, Knowledge
 from terms.agents.moves import sign
-from terms.episode import Agent
+from terms.episode import UNSALTED, Agent, Seeds, Starter
+from terms.meetings import Meeting
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Observation, Offer, Reject, ReplyFault, Unusable
 
@@ -146,20 +147,31 @@ class BeliefAgent:
 
 
 @dataclass(frozen=True, eq=False)
-class Insider:
-    """A player of the oracle's own that must be built for a scenario, because it is told something about it."""
+class Insider(Starter):
+    """A player of the oracle's own that is built for a scenario, because it is told something about it."""
 
     name: str
     build: Callable[[Scenario], Agent]
+    seeds: Seeds = UNSALTED
 
-    def for_scenario(self, scenario: Scenario) -> Agent:
-        """Return the player for ``scenario``."""
-        return self.build(scenario)
+    def seeded(self, seeds: Seeds) -> Self:
+        """Return the player with other seeds."""
+        return replace(self, seeds=seeds)
 
-    def act(self, observation: Observation) -> Action:
-        """Refuse: nothing has been told yet."""
-        del observation
-        raise ValueError(f"agent {self.name!r} is told about its scenario: call for_scenario(scenario) before it plays")
+    def start(self, scenario: Scenario, past: Sequence[Meeting] | None = None) -> Agent:
+        """Return the player of one episode of ``scenario``; it has no use for a past."""
+        del past
+        told = self.build(scenario)
+        return told.for_episode(self.seeds.of(scenario)) if isinstance(told, _Episodic) else told
+
+
+@runtime_checkable
+class _Episodic(Protocol):
+    """A player with a memory or draws of its own for each episode."""
+
+    def for_episode(self, seed: int) -> Agent:
+        """Return the player of one episode."""
+        ...
 
 
 BELIEF_AGENTS: dict[str, BeliefAgent] = {

@@ -13,7 +13,6 @@ from oracle.interventions import (
     Reference,
     ReferenceAgent,
     Trial,
-    informed,
     play_condition,
 )
 from terms.aliases import Floats, Progress
@@ -91,7 +90,7 @@ def run_arms(
     rows: list[list[float]] = []
     excluded: list[str] = []
     for number, scenario in enumerate(suite, start=1):
-        row = _run_scenario(informed(agent, scenario), scenario, honest, is_order_free)
+        row = _run_scenario(agent, scenario, honest, is_order_free)
         if row is None:
             excluded.append(scenario.scenario_id)
         else:

@@ -23,8 +23,9 @@ from oracle.clairvoyant import revealed_type
 from oracle.posterior import Posterior
 from oracle.prior import Grid, Knowledge
 from oracle.valuation import Valuer, mixture_values
-from terms.episode import AgentLike, SideInfo, agent_name, observe, play, replay, start_episode
+from terms.episode import AgentLike, SideInfo, Starter, as_starter, observe, play, replay
 from terms.game import Game
+from terms.meetings import Meeting
 from terms.protocol import coerce_action
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
@@ -97,15 +98,9 @@ class ReferenceAgent:
 
     def __init__(self, reference: Reference, scenario: Scenario, *, is_told: bool = False) -> None:
         self.name = "clairvoyant" if is_told else "oracle"
-        self._setting = (reference, scenario, is_told)
+        self._known_type = scenario.counterpart_type if is_told else None
         self._tracker = reference.tracker(scenario)
         self._plan = reference.plan(scenario)
-
-    def for_episode(self, seed: int) -> ReferenceAgent:
-        """Return the player of one episode; the planner never draws, so ``seed`` is not used."""
-        del seed
-        reference, scenario, is_told = self._setting
-        return ReferenceAgent(reference, scenario, is_told=is_told)
 
     def see(self, observation: Observation) -> Posterior:
         """Take in an observation and return the exact posterior there."""
@@ -114,8 +109,7 @@ class ReferenceAgent:
     def act(self, observation: Observation) -> Action:
         """Return the reference's move."""
         belief = self.see(observation)
-        _, scenario, is_told = self._setting
-        return self._plan(certain(belief, scenario.counterpart_type) if is_told else belief, observation)
+        return self._plan(certain(belief, self._known_type) if self._known_type else belief, observation)
 
 
 class PlannerSwap:
@@ -126,8 +120,9 @@ class PlannerSwap:
     """
 
     def __init__(self, agent: AgentLike, scenario: Scenario, reference: Reference) -> None:
-        self.name = f"{agent_name(agent)}+planner"
-        self._ask = start_episode(agent, scenario)
+        starter = informed(agent)
+        self.name = f"{starter.name}+planner"
+        self._ask = starter.start(scenario).act
         self._tracker = reference.tracker(scenario)
         self._plan = reference.plan(scenario)
         self._stated: Belief | None = None
@@ -167,18 +162,19 @@ def play_condition(
     *,
     reference: Reference | None = None,
     side_info: Mapping[str, Any] | None = None,
+    past: Sequence[Meeting] | None = None,
 ) -> Trial:
     """Play one episode under ``condition``, as played and with faults of execution repaired.
 
-    ``side_info`` is told beside what the condition tells. A provider's failure ends both lines: it is no fault of the
-    agent and is excluded from every mean.
+    ``side_info`` is told beside what the condition tells, ``past`` holds the agent's meetings with this counterpart. A
+    provider's failure ends both lines: it is no fault of the agent and is excluded from every mean.
     """
-    honest = reference or Reference()
-    act = start_episode(agent, scenario)
+    honest, starter = reference or Reference(), informed(agent)
+    name, act = starter.name, starter.start(scenario, past).act
     told = _beside(side_info, condition_side_info(scenario, condition, honest))
     stand_in: ReferenceAgent | None = None
     unseen: list[Observation] = []  # what a stand-in has to catch up on; most episodes never need one
-    game, moves, name = Game(scenario), list[Action](), agent_name(agent)
+    game, moves = Game(scenario), list[Action]()
     played: EpisodeRecord | None = None
     while not game.is_over:
         observation = observe(game, told)
@@ -233,16 +229,12 @@ def run_condition(
     reference: Reference | None = None,
 ) -> list[Trial]:
     """Play every scenario under one condition; the oracle's own agents are told the scenario's laws first."""
-    chosen = Condition(condition)
-    return [play_condition(item, informed(agent, item), chosen, reference=reference) for item in scenarios]
+    return [play_condition(item, agent, Condition(condition), reference=reference) for item in scenarios]
 
 
-def informed(agent: AgentLike, scenario: Scenario) -> AgentLike:
-    """Return the agent for ``scenario``; only the oracle's own players are told anything about it.
-
-    A scenario holds the hidden type and the noise, so no other agent is ever handed one, whatever methods it has.
-    """
-    return agent.for_scenario(scenario) if isinstance(agent, BeliefAgent | Insider) else agent
+def informed(agent: AgentLike) -> Starter:
+    """Return who begins the agent's episodes; a belief agent of the oracle's own is told regime and family of each."""
+    return Insider(agent.name, agent.for_scenario) if type(agent) is BeliefAgent else as_starter(agent)
 
 
 def run_reference(scenarios: Sequence[Scenario], reference: Reference, *, is_told: bool = False) -> list[EpisodeRecord]:

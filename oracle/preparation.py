@@ -14,12 +14,12 @@ from terms.types import Regime
 
 
 def needed_knowledge(
-    scenarios: Iterable[Scenario], told: Callable[[Scenario], Knowledge] = told_regime_and_family
+    scenarios: Iterable[Scenario], told: Callable[[Scenario], Knowledge] | None = None
 ) -> list[Knowledge]:
     """Return every distinct thing the honest player is told in ``scenarios``, in order."""
     found: dict[str, Knowledge] = {}
     for scenario in scenarios:
-        knowledge = told(scenario)
+        knowledge = (told or told_regime_and_family)(scenario)
         found.setdefault(values_key(knowledge, settings_for(knowledge)), knowledge)
     return list(found.values())
 

@@ -1,38 +1,106 @@
-"""The oracle's own players by name.
+"""The oracle's own players by name, each with what it needs. Listing them loads no compiler.
 
 ``bayes`` is the honest optimum told regime and family, ``bayes-unsure`` told the family alone, ``clairvoyant`` the best
-reply to the revealed type, ``ramp`` the rule of thumb; the ``faulty-`` agents have one planted fault each. All are
-built for a scenario first: :func:`oracle.interventions.informed`.
+reply to the revealed type, ``ramp`` the rule of thumb; the ``faulty-`` agents have one planted fault each.
 """
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
-from oracle.agents import BELIEF_AGENTS, BeliefAgent, Insider
-from oracle.clairvoyant import Clairvoyant
-from oracle.honest import HonestAgent
-from oracle.interventions import told_family, told_regime_and_family
+from terms.episode import Agent
+from terms.hints import did_you_mean
 from terms.scenario import Scenario
 
-
-def _told_regime_and_family(scenario: Scenario) -> HonestAgent:
-    return HonestAgent.for_knowledge(scenario, told_regime_and_family(scenario))
-
-
-def _told_family(scenario: Scenario) -> HonestAgent:
-    return HonestAgent.for_knowledge(scenario, told_family(scenario), "bayes-unsure")
+if TYPE_CHECKING:
+    from oracle.agents import Insider
+    from oracle.prior import Knowledge
 
 
-PLAYERS: dict[str, BeliefAgent | Insider] = {
-    "bayes": Insider("bayes", _told_regime_and_family),
-    "bayes-unsure": Insider("bayes-unsure", _told_family),
-    "clairvoyant": Insider("clairvoyant", Clairvoyant.for_scenario),
-    **BELIEF_AGENTS,
-}
+class RosterEntry(NamedTuple):
+    """A player of the roster.
+
+    ``build`` makes its agent for a scenario. ``values_for`` says for a scenario the laws whose fitted values it plays
+    with, ``None`` for one that needs none. ``is_reference`` marks those that %Oracle may be measured against.
+    """
+
+    description: str
+    build: Callable[[Scenario], Agent]
+    values_for: Callable[[Scenario], Knowledge] | None = None
+    is_reference: bool = False
 
 
-def build_player(name: str) -> BeliefAgent | Insider:
+def _regime_and_family(scenario: Scenario) -> Knowledge:
+    from oracle.interventions import told_regime_and_family
+
+    return told_regime_and_family(scenario)
+
+
+def _family(scenario: Scenario) -> Knowledge:
+    from oracle.interventions import told_family
+
+    return told_family(scenario)
+
+
+def _bayes(scenario: Scenario) -> Agent:
+    from oracle.honest import HonestAgent
+
+    return HonestAgent.for_knowledge(scenario, _regime_and_family(scenario))
+
+
+def _bayes_unsure(scenario: Scenario) -> Agent:
+    from oracle.honest import HonestAgent
+
+    return HonestAgent.for_knowledge(scenario, _family(scenario), "bayes-unsure")
+
+
+def _clairvoyant(scenario: Scenario) -> Agent:
+    from oracle.clairvoyant import Clairvoyant
+
+    return Clairvoyant.for_scenario(scenario)
+
+
+def _believing(name: str, scenario: Scenario) -> Agent:
+    from oracle.agents import BELIEF_AGENTS
+
+    return BELIEF_AGENTS[name].for_scenario(scenario)
+
+
+def _entry_of(name: str, description: str) -> tuple[str, RosterEntry]:
+    return name, RosterEntry(description, partial(_believing, name))
+
+
+PLAYERS: dict[str, RosterEntry] = {
+    "bayes": RosterEntry(
+        "The honest optimum: exact posterior and fitted values, told regime and family.",
+        _bayes,
+        _regime_and_family,
+        is_reference=True,
+    ),
+    "bayes-unsure": RosterEntry(
+        "The honest optimum, told the family only: whether a deal exists must be inferred.",
+        _bayes_unsure,
+        _family,
+        is_reference=True,
+    ),
+    "clairvoyant": RosterEntry(
+        "The best reply to the counterpart's type, which it is told: what nobody can beat on average.",
+        _clairvoyant,
+        is_reference=True,
+    ),
+    **dict([
+        _entry_of("ramp", "The exact posterior with a rule of thumb: offers a rising quantile of what it believes."),
+        _entry_of("faulty-belief", "The ramp with a timid belief, to test the diagnosis."),
+        _entry_of("faulty-planning", "The ramp's belief with a bad plan: splits the surplus, to test the diagnosis."),
+        _entry_of("faulty-execution", "The ramp with 12 % of its replies spoilt, to test the diagnosis."),
+    ]),
+}  # fmt: skip
+"""Every player; the order is that of the lists."""
+
+
+def build_player(name: str) -> Insider:
     """Return the player called ``name``.
 
     Raises
@@ -40,8 +108,8 @@ def build_player(name: str) -> BeliefAgent | Insider:
     ValueError
         If there is none; the message lists the names and the closest one.
     """
+    from oracle.agents import Insider
+
     if name not in PLAYERS:
-        close = difflib.get_close_matches(name, PLAYERS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"agent={name!r}, allowed are {', '.join(PLAYERS)}{hint}")
-    return PLAYERS[name]
+        raise ValueError(f"agent={name!r}, allowed are {', '.join(PLAYERS)}{did_you_mean(name, PLAYERS)}")
+    return Insider(name, PLAYERS[name].build)

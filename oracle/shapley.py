@@ -18,10 +18,10 @@ import numpy as np
 
 from terms.aliases import Floats
 
-Player = TypeVar("Player", bound=str)
+_P = TypeVar("_P", bound=str)
 
 
-def shapley_values(players: Sequence[Player], worth: Mapping[frozenset[Player], Floats]) -> dict[Player, Floats]:
+def shapley_values(players: Sequence[_P], worth: Mapping[frozenset[_P], Floats]) -> dict[_P, Floats]:
     """Return each player's part, element by element.
 
     Parameters
@@ -47,10 +47,10 @@ def shapley_values(players: Sequence[Player], worth: Mapping[frozenset[Player], 
                 * (factorial(len(group)) * factorial(m - len(group) - 1) / factorial(m))
                 for group in _coalitions(others)
             ),
-            np.zeros_like(worth[frozenset[Player]()]),
+            np.zeros_like(worth[frozenset[_P]()]),
         )
     return parts
 
 
-def _coalitions(players: Sequence[Player]) -> list[frozenset[Player]]:
+def _coalitions(players: Sequence[_P]) -> list[frozenset[_P]]:
     return [frozenset(group) for size in range(len(players) + 1) for group in combinations(players, size)]

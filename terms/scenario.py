@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 
@@ -112,11 +111,6 @@ class Scenario:
     def difficulty(self) -> float:
         """Difficulty grade of this episode (paper's Appendix G)."""
         return difficulty(self)
-
-    @property
-    def agent_seed(self) -> int:
-        """A seed for agents that draw, unrelated to the counterpart's noise and the same in any batch or order."""
-        return int.from_bytes(hashlib.sha256(f"agent/{self.scenario_id}".encode()).digest()[:8], "big")
 
 
 def difficulty(scenario: Scenario) -> float:

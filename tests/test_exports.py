@@ -18,11 +18,13 @@ PACKAGES = sorted(
 def public_names(source: str) -> set[str]:
     """Return what a package offers: what it defines, and what it imports from the project and does not use itself.
 
+    What it imports for type checkers alone it loads when it is asked for.
     Dunders other than ``__version__`` and names with a leading underscore are private.
     """
     tree = ast.parse(source)
     defined, imported = set(), set()
-    for node in tree.body:
+    parts = [part for node in tree.body for part in (node.body if isinstance(node, ast.If) else [node])]
+    for node in parts:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             defined.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):

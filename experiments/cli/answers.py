@@ -15,7 +15,7 @@ from experiments.cli.playing import default_folder, read_game_config
 from experiments.cli.seating import seated_apart
 from experiments.cli.show import count_bar, estimate, note, number, out, print_table, text_table
 from experiments.episodes.config import SuiteSpec
-from experiments.players.registry import ModelOptions, agent_settings, build_agent
+from experiments.players.registry import ModelOptions, build_agent
 from experiments.storage.files import write_atomically
 from terms import Scenario
 from terms.episode import agent_name
@@ -154,7 +154,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     asked = ModelOptions(base_url=base_url, api_key_env=api_key_env, effort=effort, budget_usd=budget_usd, cache=cache)
     player = build_agent(agent, asked, spec.game)
     honest = prepared_reference(scenarios)
-    run = default_folder(player, spec, agent_settings(agent, player))
+    run = default_folder(player, spec, player.settings)
     apart = run.with_name(f"decompose-{run.name}")
     with (
         seated_apart(player, apart, "decomposition") as seated,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.cli.show import count_bar, note
+from experiments.players.registry import Need, needs_of
 from terms import Scenario
 
 if TYPE_CHECKING:
@@ -39,17 +40,17 @@ def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
         What pins those values, for the header of the run: their digests under ``fitted_values``, by family and regimes.
         Empty for players that use none.
     """
-    if name not in ("bayes", "bayes-unsure"):
+    if Need.VALUES not in needs_of(name):
         return {}
     if any(scenario.product for scenario in scenarios):
         raise ValueError(
             f"agent={name!r} would need values for every item of the catalogue; ramp, on the same belief, needs none"
         )
-    from oracle.interventions import told_family, told_regime_and_family
     from oracle.preparation import needed_knowledge
+    from oracle.roster import PLAYERS
     from oracle.shipped import values_digest, values_for
 
-    needed = needed_knowledge(scenarios, told_regime_and_family if name == "bayes" else told_family)
+    needed = needed_knowledge(scenarios, PLAYERS[name].values_for)
     _prepare(needed)
     digests = {
         " ".join([*knowledge.families, *knowledge.regimes]): values_digest(values_for(knowledge))

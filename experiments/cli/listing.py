@@ -11,7 +11,7 @@ from terms.types import Family
 
 def agents() -> None:
     """List the built-in agents."""
-    for name, description in list_agents():
+    for name, description, _ in list_agents():
         out(f"{name:22}{description}")
     out(f"{OWN + 'MODULE:NAME':22}Your own function, agent or class with act(observation).")
 

@@ -11,6 +11,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import estimate, note, out
+from terms.episode import Seeds
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _what_was_played(folder: Path) -> tuple[str, list[int], dict[str, list[dict[
         label = f"{sessions.header.agent} in sessions, {sessions.header.spec.label}"
         return label, played_seeds(sessions), {"/".join(map(str, key)): row for key, row in sessions.receipts.items()}
     run = load_run(folder)
-    seeds = [scenario.agent_seed for scenario in run.header.suite.build()]
+    seeds = [Seeds(run.header.salt).of(scenario) for scenario in run.header.suite.build()]
     return f"{run.header.agent} on {run.header.suite.label}", seeds, dict(run.receipts)
 
 

@@ -23,7 +23,7 @@ from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import Run, load_run
 from experiments.episodes.money_published import REGRET_RATES, TERMINAL_BALANCES
 from experiments.episodes.runner import run_suite
-from experiments.players.registry import ModelOptions, agent_settings
+from experiments.players.registry import ModelOptions
 from experiments.sessions.folder import is_sessions
 from terms import Scenario
 from terms.cells import DEFAULT_REGIMES
@@ -90,7 +90,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
         spec.game,
         elsewhere=workers > 1 or scheduler is not None,
     )
-    about = {**agent_settings(agent, player), **prepare_player(agent, spec.build())}
+    about = {**player.settings, **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, about), resume=resume)
     with (
         cluster_executor(scheduler) as executor,
@@ -162,7 +162,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         spec.chain.game,
         elsewhere=workers > 1 or scheduler is not None,
     )
-    settings = {**agent_settings(agent, player), **prepare_player(agent, _every_kind(spec))}
+    settings = {**player.settings, **prepare_player(agent, _every_kind(spec))}
     folder = run_folder(out_dir or sessions_folder(player, spec, settings), resume=resume)
     total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
     with (

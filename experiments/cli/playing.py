@@ -18,8 +18,9 @@ from experiments.engine.cluster import cluster_executor
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import HEADER, Run, differing_leaves, load_run, summary_object
 from experiments.episodes.runner import run_suite
-from experiments.players.registry import ModelOptions, agent_settings
+from experiments.players.registry import ModelOptions
 from experiments.storage.journal import strict_loads
+from oracle.roster import PLAYERS
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
 from terms.metrics import summarize
@@ -27,7 +28,7 @@ from terms.suites import EPISODES_PER_CELL
 
 NOTHING_SCORED = 3
 Settings = TypeVar("Settings", bound=BaseModel)
-REFERENCE_AGENTS = ("bayes", "bayes-unsure", "clairvoyant")
+REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_reference)
 
 
 def diagnose(  # noqa: PLR0913 - one parameter an option
@@ -84,7 +85,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     )
     player = build_player(agent, asked, spec.game, elsewhere=workers > 1 or scheduler is not None)
     reference = None if reference_run is None else load_reference(reference_run, spec)
-    settings = {**agent_settings(agent, player), **prepare_player(agent, spec.build())}
+    settings = {**player.settings, **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, settings), resume=resume)
     with (
         cluster_executor(scheduler) as executor,

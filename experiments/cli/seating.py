@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.cli.show import note
-from experiments.players.registry import ModelOptions, build_agent
+from experiments.players.player import Player
+from experiments.players.registry import ModelOptions, Need, build_agent, needs_of
 from experiments.players.seat import ModelSeat
 from experiments.storage.files import exclusive_lock
 from experiments.storage.journal import strict_dumps
@@ -18,7 +19,7 @@ from terms import GameConfig
 from terms.episode import AgentLike, agent_name
 
 
-def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> AgentLike:
+def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> Player:
     """Return the agent that plays; ``elsewhere`` says that other processes would play.
 
     Raises
@@ -27,7 +28,7 @@ def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere
         If a language model would play elsewhere: its calls are counted in this process.
     """
     player = build_agent(agent, asked, game)
-    if isinstance(player, ModelSeat) and elsewhere:
+    if elsewhere and Need.MODEL in needs_of(agent):
         raise ValueError(
             f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
         )
@@ -42,12 +43,12 @@ def named_folder(agent: AgentLike, label: str, facts: Sequence[Any], *, prefix: 
 
 
 @contextmanager
-def seated_apart(player: AgentLike, folder: Path, what: str) -> Iterator[AgentLike]:
+def seated_apart(player: Player, folder: Path, what: str) -> Iterator[Player]:
     """Seat a language model in ``folder``, where the calls of ``what`` are logged; any other agent plays as it is."""
     if not isinstance(player, ModelSeat):
         yield player
         return
     folder.mkdir(parents=True, exist_ok=True)
     note(f"calls are logged in {folder}; with --cache a stopped {what} goes on for free")
-    with exclusive_lock(folder), player.seated(folder) as seated:
+    with exclusive_lock(folder), player.sit(folder) as seated:
         yield seated

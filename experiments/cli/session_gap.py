@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.cli.seating import seated_apart
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
-from terms.episode import AgentLike, agent_name
+from experiments.players.player import Player
+from terms.episode import agent_name
 
 if TYPE_CHECKING:
     from experiments.sessions.folder import SessionsRun
 
 
-def split_sessions(run: SessionsRun, player: AgentLike) -> dict[str, Any] | None:
+def split_sessions(run: SessionsRun, player: Player) -> dict[str, Any] | None:
     """Play every arm, write ``gap.json`` into the run folder and return what it holds; ``None`` without a result."""
     scored = sum(session.is_scored for session in run.sessions)
     if not scored:

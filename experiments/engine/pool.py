@@ -27,8 +27,8 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple, Protocol
 
 from experiments.episodes.folder import RunError
+from experiments.players.player import Player
 from experiments.storage.journal import JournalWriter
-from terms.episode import AgentLike, agent_name
 
 Row = dict[str, Any]
 Keep = Callable[[Sequence[Row]], None]
@@ -40,7 +40,7 @@ _CHUNK_SECONDS = 0.5
 class Job(Protocol):
     """Work for one worker; it must be picklable."""
 
-    def rows(self, agent: AgentLike) -> Iterator[Row]:
+    def rows(self, player: Player) -> Iterator[Row]:
         """Do the work and yield a row for every finished piece."""
         ...
 
@@ -49,35 +49,26 @@ class Job(Protocol):
         ...
 
 
-def open_pool(agent: AgentLike, workers: int, executor: Executor | None) -> AbstractContextManager[Executor | None]:
+def open_pool(player: Player, workers: int, executor: Executor | None) -> AbstractContextManager[Executor | None]:
     """Return where jobs are done: the given executor, threads for an agent with ``concurrency``, or processes."""
     if workers < 1:
         raise ValueError(f"workers={workers}; it must be at least 1")
-    concurrency = getattr(agent, "concurrency", 1)
     if executor is not None:
         return nullcontext(executor)
-    if concurrency > 1:
-        return ThreadPoolExecutor(concurrency)
+    if player.concurrency > 1:
+        return ThreadPoolExecutor(player.concurrency)
     if workers == 1:
         return nullcontext(None)
     try:
-        pickle.dumps(agent)
+        pickle.dumps(player)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ValueError(
-            f"agent {agent_name(agent)!r} cannot be sent to worker processes, use workers=1: {error}"
-        ) from error
+        raise ValueError(f"agent {player.name!r} cannot be sent to worker processes, use workers=1: {error}") from error
     spawn = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers, mp_context=spawn, initializer=_start_worker)
 
 
-def seated(agent: AgentLike, folder: Path) -> AbstractContextManager[AgentLike]:
-    """Return the agent that plays: one that keeps files in the run folder opens them there."""
-    sit_down = getattr(agent, "seated", None)
-    return sit_down(folder) if sit_down else nullcontext(agent)
-
-
 def log_jobs(  # noqa: PLR0913 - what is done, by whom, and where
-    agent: AgentLike,
+    player: Player,
     jobs: Sequence[Job],
     log: Path,
     *,
@@ -96,26 +87,26 @@ def log_jobs(  # noqa: PLR0913 - what is done, by whom, and where
             if progress:
                 progress(rows, left)
 
-        with open_pool(agent, workers, executor) as pool:
-            do_jobs(agent, jobs, pool, keep)
+        with open_pool(player, workers, executor) as pool:
+            do_jobs(player, jobs, pool, keep)
 
 
-def do_jobs(agent: AgentLike, jobs: Sequence[Job], executor: Executor | None, keep: Keep) -> None:
+def do_jobs(player: Player, jobs: Sequence[Job], executor: Executor | None, keep: Keep) -> None:
     """Do every job and hand each row to ``keep`` as it is finished, also while stopping early."""
     if executor is None:
         for job in jobs:
-            for row in job.rows(agent):
+            for row in job.rows(player):
                 keep([row])
         return
-    _do_elsewhere(executor, agent, jobs, keep)
+    _do_elsewhere(executor, player, jobs, keep)
 
 
-def _do_elsewhere(executor: Executor, agent: AgentLike, jobs: Sequence[Job], keep: Keep) -> None:
+def _do_elsewhere(executor: Executor, player: Player, jobs: Sequence[Job], keep: Keep) -> None:
     waiting: dict[Future[Chunk], Job] = {}
     done: SimpleQueue[Future[Chunk]] = SimpleQueue()
 
     def submit(job: Job) -> None:
-        future = executor.submit(do_slice, agent, job)
+        future = executor.submit(do_slice, player, job)
         waiting[future] = job
         future.add_done_callback(done.put)
 
@@ -133,18 +124,11 @@ def _do_elsewhere(executor: Executor, agent: AgentLike, jobs: Sequence[Job], kee
                 submit(rest)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
-            _stop(agent)
+            player.stop()  # a slow model may need minutes to end an episode
         _drain(waiting, keep)
         if isinstance(error, BrokenExecutor):
             raise RunError("a worker process died; run the same command again to go on") from error
         raise
-
-
-def _stop(agent: AgentLike) -> None:
-    """Tell an agent that can stop in the middle of an episode: a slow model may need minutes to end it."""
-    stop = getattr(agent, "stop", None)
-    if stop is not None:
-        stop()
 
 
 def _drain(waiting: Iterable[Future[Chunk]], keep: Keep) -> None:
@@ -162,14 +146,14 @@ class Chunk(NamedTuple):
     error: Exception | None
 
 
-def do_slice(agent: AgentLike, job: Job) -> Chunk:
+def do_slice(player: Player, job: Job) -> Chunk:
     """Do a part of a job; the unit of work that is sent to a worker.
 
     Half a second of slow work, or an exception of the agent, ends it early: what was finished is handed back.
     """
     rows, end = list[Row](), time.monotonic() + _CHUNK_SECONDS
     try:
-        for row in job.rows(agent):
+        for row in job.rows(player):
             rows.append(row)
             if time.monotonic() > end:
                 break

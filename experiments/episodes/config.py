@@ -185,9 +185,10 @@ class RunHeader(Frozen):
     data_digest: str | None = None
     num_episodes: int
     versions: dict[str, str]
+    salt: str = Field("", description="of the seeds that agents are handed; empty where anybody may know them")
 
     @classmethod
-    def of(cls, agent: str, suite: SuiteSpec, agent_settings: dict[str, Any] | None = None) -> Self:
+    def of(cls, agent: str, suite: SuiteSpec, agent_settings: dict[str, Any] | None = None, salt: str = "") -> Self:
         """Describe a run of ``agent`` on ``suite`` with the code that is installed now."""
         return cls(
             agent=agent,
@@ -197,6 +198,7 @@ class RunHeader(Frozen):
             data_digest=suite.data_digest(),
             num_episodes=len(suite.build()),
             versions=code_versions(),
+            salt=salt,
         )
 
 

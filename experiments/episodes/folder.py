@@ -63,6 +63,7 @@ def open_header(folder: Path, header: AnyHeader) -> None:
     # A patch of Python or a library between two sittings is no other run; the header keeps the versions it began with.
     for versions in (before["versions"], now["versions"]):
         versions.update({name: None for name in versions if name != PACKAGE})
+    now["salt"] = before["salt"]  # a run goes on with the seeds it began with
     differing = differing_leaves(before, now)
     if differing:
         raise RunError(f"{folder} holds another run ({'; '.join(differing)[:600]}); choose another --out")

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commerce.economics import EconomicsConfig, unit_economics
-from experiments.engine.pool import Job, Progress, Row, log_jobs, seated
+from experiments.engine.pool import Job, Progress, Row, log_jobs
 from experiments.episodes.config import RunHeader, SuiteSpec
 from experiments.episodes.folder import DROPPED, LOG, Run, load_run, open_header, write_results
 from experiments.episodes.records import to_row
+from experiments.players.player import Player, as_player
 from experiments.players.playing import play_episode
 from experiments.storage.files import exclusive_lock, write_atomically
 from terms import Scenario
-from terms.episode import AgentLike, agent_name
+from terms.episode import AgentLike, Seeds
 
 _CHUNK = 50
 _MIN_CHUNKS = 64  # a small suite is cut finer, or most workers would have nothing to do
@@ -59,36 +60,37 @@ def run_suite(  # noqa: PLR0913 - what is played, where to, and by whom
     RunLockedError
         If another process is writing to ``out``.
     """
-    folder = Path(out)
+    # An agent may change the current directory; what comes after it is written where it was meant to be.
+    player, folder = as_player(agent), Path(out).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    header = RunHeader.of(agent_name(agent), suite, agent_settings)
-    with exclusive_lock(folder), _seated(agent, folder, header) as player:
+    header = RunHeader.of(player.name, suite, agent_settings, player.new_salt())
+    with exclusive_lock(folder), _seated(player, folder, header) as seated:
         # A trial that the provider lost is tried again; it has no result yet.
         before = load_run(folder)
         done = {record.scenario_id for record in before.records if not record.is_excluded}
         todo = [i for i, scenario in enumerate(suite.build()) if scenario.scenario_id not in done]
-        jobs = suite_jobs(suite, todo, getattr(player, "concurrency", 1))
-        log_jobs(player, jobs, folder / LOG, left=len(todo), workers=workers, executor=executor, progress=progress)
+        jobs = suite_jobs(suite, todo, seated.concurrency, before.header.salt)
+        log_jobs(seated, jobs, folder / LOG, left=len(todo), workers=workers, executor=executor, progress=progress)
         run = load_run(folder)
         write_results(folder, run.header, run.records)
-    return replace(run, torn=before.torn, resumed=len(done))
+    return replace(run, folder=Path(out), torn=before.torn, resumed=len(done))
 
 
 @contextmanager
-def _seated(agent: AgentLike, folder: Path, header: RunHeader) -> Iterator[AgentLike]:
-    """Write the header, then yield the agent that plays; one that keeps files in the folder opens them here."""
+def _seated(player: Player, folder: Path, header: RunHeader) -> Iterator[Player]:
+    """Write the header, then yield the player that plays; one that keeps files in the folder opens them here."""
     open_header(folder, header)
     rows = [row._asdict() for row in header.suite.dropped_rows]
     if rows:
         write_atomically(folder / DROPPED, (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode())
-    with seated(agent, folder) as player:
-        yield player
+    with player.sit(folder) as seated:
+        yield seated
 
 
-def suite_jobs(suite: SuiteSpec, todo: Sequence[int], concurrency: int) -> list[Job]:
+def suite_jobs(suite: SuiteSpec, todo: Sequence[int], concurrency: int, salt: str = "") -> list[Job]:
     """Cut the episodes ``todo`` into jobs: single ones for an agent that plays several at once, else chunks."""
     size = 1 if concurrency > 1 else max(1, min(_CHUNK, len(todo) // _MIN_CHUNKS))
-    return [SuiteJob(suite, tuple(todo[start : start + size])) for start in range(0, len(todo), size)]
+    return [SuiteJob(suite, tuple(todo[start : start + size]), salt) for start in range(0, len(todo), size)]
 
 
 class SuiteJob(NamedTuple):
@@ -96,21 +98,22 @@ class SuiteJob(NamedTuple):
 
     suite: SuiteSpec
     indices: tuple[int, ...]
+    salt: str = ""
 
-    def rows(self, agent: AgentLike) -> Iterator[Row]:
+    def rows(self, player: Player) -> Iterator[Row]:
         """Play the episodes."""
-        scenarios = self.suite.build()
+        scenarios, seeded = self.suite.build(), player.seeded(Seeds(self.salt))
         for index in self.indices:
-            yield _play_row(agent, scenarios[index], self.suite.economics)
+            yield _play_row(seeded, scenarios[index], self.suite.economics)
 
     def after(self, rows: Sequence[Row]) -> SuiteJob | None:
         """Return the episodes after the first ``len(rows)``."""
         rest = self.indices[len(rows) :]
-        return SuiteJob(self.suite, rest) if rest else None
+        return self._replace(indices=rest) if rest else None
 
 
-def _play_row(agent: AgentLike, scenario: Scenario, economics: EconomicsConfig | None) -> Row:
+def _play_row(player: Player, scenario: Scenario, economics: EconomicsConfig | None) -> Row:
     money = None if economics is None else {"economics": unit_economics(scenario, economics).to_json_object()}
-    played = play_episode(scenario, agent, side_info=money)
+    played = play_episode(scenario, player, side_info=money)
     extras = {"receipts": list(played.receipts), "voice": played.voice_outcomes}
     return {"record": to_row(played.record), **{key: value for key, value in extras.items() if value}}

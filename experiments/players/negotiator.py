@@ -10,18 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ProviderError
 from experiments.llm.thinking import blank_thinking
 from experiments.players.negotiator_settings import NegotiatorSettings
+from experiments.players.player import AtTable, Player, seed_of_playing
 from experiments.players.prompts import correction_prompt, reply_schema, system_prompt, turn_prompt
 from experiments.players.reading import read_completion
 from experiments.players.receipts import Problem, Reading, Verdict, unusable
+from experiments.players.reveal import reveal_side_info
 from experiments.players.voice import ModelVoice
-from terms import GameConfig
+from terms import GameConfig, Scenario
+from terms.episode import UNSALTED, Seeds
+from terms.meetings import Meeting
 from terms.types import Action, Observation
 
 Messages = list[dict[str, str]]
@@ -85,7 +89,7 @@ class TurnReceipt:
 
 
 @dataclass(frozen=True)
-class ModelAgent:
+class ModelAgent(Player):
     """A model with its settings, ready to start any number of episodes at once.
 
     Parameters
@@ -94,7 +98,7 @@ class ModelAgent:
         Answers the messages; shared by all episodes.
     base_name
         Name of the model in reports; the settings add their suffix.
-    settings
+    negotiator
         What the model is shown and asked.
     config
         The game the prompts describe; it must be the one that is played.
@@ -104,23 +108,47 @@ class ModelAgent:
         Words the counterpart's acts at this agent's table; ``None`` leaves it to the templates.
     concurrency
         Episodes in flight at once.
+    seeds
+        Name its calls, one seed a scenario.
+    playing
+        Which playing of the same scenarios this is; a second one has calls of its own.
     """
 
     client: Completer
     base_name: str
-    settings: NegotiatorSettings = field(default_factory=NegotiatorSettings)
+    negotiator: NegotiatorSettings = field(default_factory=NegotiatorSettings)
     config: GameConfig = field(default_factory=GameConfig)
     baseline: NegotiatorSettings = field(default_factory=NegotiatorSettings)
     narrator: ModelVoice | None = None
     concurrency: int = 1
+    seeds: Seeds = UNSALTED
+    playing: str = ""
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]  # a field of other starters
         """Name of this agent's row."""
-        return self.base_name + self.settings.suffix(self.baseline)
+        return self.base_name + self.negotiator.suffix(self.baseline)
+
+    def seeded(self, seeds: Seeds) -> Self:
+        """Return the agent with other names of calls."""
+        return replace(self, seeds=seeds)
+
+    def apart(self, what: str) -> Self:
+        """Return the agent with calls of their own, or the log would answer them from the first playing."""
+        return replace(self, playing=what)
+
+    def start(self, scenario: Scenario, past: Sequence[Meeting] | None = None) -> AtTable:
+        """Return the model in one episode; what it remembers of a counterpart it is told in words, not in ``past``."""
+        del past
+        seed = seed_of_playing(self.seeds.of(scenario), self.playing)
+        talk, told = self.for_episode(seed), reveal_side_info(scenario, self.negotiator.reveal)
+        if self.narrator is None:
+            return AtTable(self.name, talk.act, told, receipts=talk.receipt_objects)
+        voice = self.narrator.for_episode(seed)
+        return AtTable(self.name, talk.act, told, voice, talk.receipt_objects, voice.counts)
 
     def for_episode(self, seed: int) -> Negotiation:
-        """Return the agent of one episode; ``seed`` names its calls."""
+        """Return a conversation whose calls ``seed`` names."""
         return Negotiation(self, seed)
 
     def stop(self) -> None:
@@ -135,11 +163,11 @@ class ModelAgent:
 
 
 class Negotiation:
-    """A model in one episode. It has no ``for_episode``, so whoever started it can play it and read its receipts."""
+    """A model in one episode."""
 
     def __init__(self, agent: ModelAgent, seed: int) -> None:
         self.name = agent.name
-        self._client, self._settings, self._config = agent.client, agent.settings, agent.config
+        self._client, self._settings, self._config = agent.client, agent.negotiator, agent.config
         self._seed = seed
         self._past: list[tuple[str, str]] = []
         self._receipts: list[TurnReceipt] = []
@@ -153,6 +181,10 @@ class Negotiation:
     def receipts(self) -> tuple[TurnReceipt, ...]:
         """What was asked and read so far, one entry for each round."""
         return tuple(self._receipts)
+
+    def receipt_objects(self) -> list[dict[str, Any]]:
+        """Return the receipts for the log."""
+        return [receipt.to_json_object() for receipt in self._receipts]
 
     def act(self, observation: Observation) -> Action:
         """Ask the model for its move.

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,23 +17,15 @@ from experiments.llm.settings import ModelSettings
 from experiments.players import seat
 from experiments.players.local import LOCAL_SETTINGS
 from experiments.players.negotiator_settings import NegotiatorSettings
+from experiments.players.player import Player, as_player
+from oracle.roster import PLAYERS, build_player
 from terms import GameConfig
 from terms.agents import SCRIPTED, build_scripted, option_fields
-from terms.episode import AgentLike
+from terms.episode import AgentExitError, AgentLike, Starter
 from terms.hints import did_you_mean
 
 OWN = "python:"
 MAX_DOLLARS = 10**10
-ORACLE_AGENTS = {
-    "bayes": "The honest optimum: exact posterior and fitted values, told regime and family.",
-    "bayes-unsure": "The honest optimum, told the family only: whether a deal exists must be inferred.",
-    "clairvoyant": "The best reply to the counterpart's type, which it is told: what nobody can beat on average.",
-    "ramp": "The exact posterior with a rule of thumb: offers a rising quantile of the believed reservation.",
-    "faulty-belief": "The ramp with a timid belief, to test the diagnosis.",
-    "faulty-planning": "The ramp's belief with a bad plan: splits the believed surplus, to test the diagnosis.",
-    "faulty-execution": "The ramp with 12 % of its replies spoilt, to test the diagnosis.",
-}
-"""Names and descriptions of :data:`oracle.roster.PLAYERS`, kept here so that listing them loads no compiler."""
 
 
 @dataclass(frozen=True)
@@ -50,39 +43,55 @@ class ModelOptions:
     negotiator: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Need(StrEnum):
+    """What an agent cannot play without, or makes use of."""
+
+    LAWS = "is told laws"
+    VALUES = "fitted values"
+    MODEL = "a model"
+    MEMORY = "remembers meetings"
+
+
 class AgentInfo(NamedTuple):
     """A line of ``terms agents``."""
 
     name: str
     description: str
+    needs: tuple[Need, ...] = ()
 
 
-def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig | None = None) -> AgentLike:
-    """Return the agent that ``spec`` names.
+def needs_of(spec: str) -> tuple[Need, ...]:
+    """Return what the agent that ``spec`` names needs; nothing is known of one of your own."""
+    if seat.is_model(spec):
+        return (Need.MODEL,)
+    if spec in PLAYERS:
+        return (Need.LAWS, Need.VALUES) if PLAYERS[spec].values_for else (Need.LAWS,)
+    kind, _ = SCRIPTED.get(spec.partition(":")[0], (None, None))
+    return (Need.MEMORY,) if hasattr(kind, "for_meeting") else ()
+
+
+def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig | None = None) -> Player:
+    """Return the player that ``spec`` names.
 
     ``openrouter:VENDOR/MODEL``, ``openai:MODEL`` and ``local`` are language models, asked as ``options`` say. ``NAME``
     or ``NAME:key=value,...`` is a scripted one; ``python:MODULE:NAME`` imports your own function, agent, or class that
     needs no arguments, also from the current directory.
     """
-    if seat.is_model(spec):
+    if Need.MODEL in needs_of(spec):
         return _model_seat(spec, options or ModelOptions(), game or GameConfig())
     if options is not None and options != ModelOptions():
         raise ValueError(f"agent={spec!r} is not a language model; model options have no effect on it")
     if spec.startswith(OWN):
-        return _import_agent(spec)
-    if spec in ORACLE_AGENTS:
-        from oracle.roster import build_player  # seconds of imports that no other agent needs
-
-        return build_player(spec)
-    return _build_scripted(spec)
+        return as_player(_import_agent(spec), _source_of(spec))
+    return as_player(build_player(spec) if spec in PLAYERS else _build_scripted(spec))
 
 
 def _build_scripted(spec: str) -> AgentLike:
     name = spec.partition(":")[0]
-    if name in ORACLE_AGENTS:
+    if name in PLAYERS:
         raise ValueError(f"agent={spec!r}: {name} takes no settings")
     if name not in SCRIPTED:
-        known = [*SCRIPTED, *ORACLE_AGENTS]
+        known = [*SCRIPTED, *PLAYERS]
         raise ValueError(f"agent={name!r}, allowed are {', '.join(known)}{did_you_mean(name, known)}")
     return build_scripted(spec)
 
@@ -147,21 +156,18 @@ def microusd(text: str, field: str = "budget_usd") -> int:
     return int(dollars * 1_000_000)
 
 
-def agent_settings(spec: str, agent: AgentLike) -> dict[str, Any]:
-    """Return what pins ``agent`` beyond its name: a model's settings, or module and source hash of your own one."""
-    if isinstance(agent, seat.ModelSeat):
-        return agent.settings_object
-    if not spec.startswith(OWN):
-        return {}
+def _source_of(spec: str) -> dict[str, Any]:
+    """Return what pins an agent of one's own: where it was imported from, and the hash of its source."""
     path = getattr(sys.modules.get(_split(spec)[0]), "__file__", None)
     source = hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else None
     return {"imported": spec, "source_sha256": source}
 
 
 def list_agents() -> list[AgentInfo]:
-    """Return every built-in agent with the first line of its description."""
-    scripted = [AgentInfo(name, _described(name)) for name in SCRIPTED]
-    return scripted + [AgentInfo(name, description) for name, description in ORACLE_AGENTS.items()]
+    """Return every built-in agent with the first line of its description and what it needs."""
+    described = {name: _described(name) for name in SCRIPTED}
+    described |= {name: entry.description for name, entry in PLAYERS.items()}
+    return [AgentInfo(name, text, needs_of(name)) for name, text in described.items()]
 
 
 def _described(name: str) -> str:
@@ -184,12 +190,16 @@ def _import_agent(spec: str) -> AgentLike:
         sys.path.append(here)  # a console script does not look there; last, so that no file there can stand in for ours
     try:
         found = getattr(importlib.import_module(module_name), attribute)
+    except SystemExit as stop:
+        raise AgentExitError(f"agent={spec!r} called sys.exit({stop.code!r}) while it was imported") from stop
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"agent={spec!r}; needed is python:MODULE:NAME of something that imports: {error}") from error
     try:
         agent = found() if isinstance(found, type) else found
     except TypeError as error:
         raise ValueError(f"agent={spec!r} is a class that cannot be made without arguments: {error}") from error
+    if issubclass(type(agent), Starter):
+        raise ValueError(f"agent={spec!r} begins episodes itself and would be told what is hidden; give it act")
     if not callable(agent) and not hasattr(agent, "act"):
         raise ValueError(f"agent={spec!r} is a {type(agent).__name__}; it needs act(observation) or to be a function")
     return agent  # type: ignore[no-any-return]  # checked by the line above

@@ -6,7 +6,7 @@ touched. The runner sits it down inside the run folder's lock, where the call lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +20,10 @@ from experiments.llm.settings import ModelSettings
 from experiments.players.local import LOCAL_SETTINGS, LocalServer, local_model_settings
 from experiments.players.negotiator import ModelAgent
 from experiments.players.negotiator_settings import NegotiatorSettings
+from experiments.players.player import AtTable, Player
 from experiments.players.voice import ModelVoice
-from terms import GameConfig, Observation
-from terms.types import Action
+from terms import GameConfig, Scenario
+from terms.meetings import Meeting
 
 CALLS = "calls.jsonl"
 OPENROUTER, OPENAI, LOCAL = "openrouter:", "openai:", "local"
@@ -31,7 +32,7 @@ PACE = {"concurrency", "requests_per_minute", "max_retries", "max_wait_s", "time
 
 
 @dataclass(frozen=True)
-class ModelSeat:
+class ModelSeat(Player):
     """A model agent before it sits down.
 
     Parameters
@@ -61,17 +62,17 @@ class ModelSeat:
     voice: ModelSettings | None = None
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]  # a field of other starters
         """Name of this agent's row."""
         return self._spoken_name + self.negotiator.suffix(self._baseline)
 
     @property
-    def concurrency(self) -> int:
+    def concurrency(self) -> int:  # type: ignore[override]  # a field of other players
         """Episodes in flight at once."""
         return 1 if self.model is None else self.model.concurrency
 
     @property
-    def settings_object(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """Return what pins the agent beyond its name, for ``run.json``.
 
         Money and pace are left out: a run may be resumed with a higher budget or fewer requests in flight.
@@ -82,12 +83,12 @@ class ModelSeat:
             "voice": None if self.voice is None else self.voice.model_dump(mode="json", exclude=PACE),
         }
 
-    def act(self, observation: Observation) -> Action:
-        """Refuse: a seat plays only once it is seated in a run folder."""
-        raise TypeError(f"{self.name} must be seated in a run folder before it plays")
+    def start(self, scenario: Scenario, past: Sequence[Meeting] | None = None) -> AtTable:
+        """Refuse: a seat plays only once it has sat down in a run folder."""
+        raise TypeError(f"{self.name} must sit down in a run folder before it plays")
 
     @contextmanager
-    def seated(self, folder: Path) -> Iterator[ModelAgent]:
+    def sit(self, folder: Path) -> Iterator[ModelAgent]:
         """Sit down in ``folder``: open the call log, count what was spent before, connect, and yield the agent."""
         with ExitStack() as stack:
             log = stack.enter_context(CallLog(folder / CALLS))

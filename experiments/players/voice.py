@@ -59,6 +59,10 @@ class EpisodeVoice:
         self.outcomes: Counter[VoiceOutcome] = Counter()
         """How many lines came from where."""
 
+    def counts(self) -> dict[str, int]:
+        """Return how many lines came from where, for the log."""
+        return {outcome.value: count for outcome, count in sorted(self.outcomes.items())}
+
     def __call__(self, decision: Decision, price: float | None, cue: Cue, round_number: int) -> str:
         """Return the words for a committed act, faithful in any case.
 

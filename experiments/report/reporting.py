@@ -18,6 +18,7 @@ from experiments.players.seat import CALLS
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
 from experiments.report.explaining import belief_facts, posterior_check, read_waterfall
 from experiments.stats.paired import Difference, compare
+from terms.episode import Seeds
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -125,7 +126,8 @@ def model_facts(run: Run) -> ModelFacts | None:
     facts = call_facts(calls)
     spent = facts.spending
     played = {record.scenario_id for record in run.records}
-    seeds = [scenario.agent_seed for scenario in run.header.suite.build() if scenario.scenario_id in played]
+    of_run = Seeds(run.header.salt)
+    seeds = [of_run.of(scenario) for scenario in run.header.suite.build() if scenario.scenario_id in played]
     return ModelFacts(
         settings=_settings_in_words(asked),
         replies=reply_rates(run.receipts),

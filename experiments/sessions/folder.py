@@ -117,7 +117,12 @@ def played_seeds(run: SessionsRun) -> list[int]:
     """Return what names the model calls of each period, arm by arm."""
     spec = run.header.spec
     chains = (build_chain(session.session, spec.chain, spec.bankroll) for session in run.sessions)
-    return [period_seed(arm, scenario) for chain in chains for scenario in chain.scenarios for arm in spec.arms]
+    return [
+        period_seed(arm, scenario, run.header.salt)
+        for chain in chains
+        for scenario in chain.scenarios
+        for arm in spec.arms
+    ]
 
 
 def write_results(run: SessionsRun) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import Any
 
 from commerce.economics import build_chain
 from experiments.episodes.folder import RunError
-from experiments.players.negotiator_settings import Reveal
+from experiments.players.player import Player, as_player
 from experiments.players.playing import PlayedEpisode
-from experiments.players.reveal import reveal_side_info
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import has_nothing_to_repair
 from experiments.sessions.play import SessionJob, Table
@@ -21,12 +20,12 @@ from oracle.bankroll.meeting import Table as OracleTable
 from oracle.bankroll.memory import Memory
 from oracle.bankroll.reference import SupplierReference
 from oracle.bankroll.worth import SessionWorth
-from oracle.interventions import Condition, informed, play_condition
-from terms import Observation, Scenario
+from oracle.interventions import Condition, play_condition
+from terms import Scenario
 from terms.aliases import Progress
-from terms.episode import AgentLike, agent_name, player_of
+from terms.episode import AgentLike, Seeds
 from terms.meetings import Meeting
-from terms.types import Action, Family, ReplyFault
+from terms.types import Family, ReplyFault
 
 
 def sessions_gap(
@@ -44,12 +43,13 @@ def sessions_gap(
     if not run.is_complete:
         raise RunError(f"{run.folder} holds sessions that have not ended; run the same command again")
     spec, table = run.header.spec, OracleTable(run.header.spec.chain, run.header.spec.economics)
+    player = as_player(agent).seeded(Seeds(run.header.salt))
     scored = {each.session: each.terminal_cents / 100 for each in run.sessions if each.is_scored}
 
     def play_arm(session: int, condition: Condition) -> float | None:
         if condition is Condition.BASE and has_nothing_to_repair(run.sessions[session]):
             return scored[session]  # asking a model again would only add its noise
-        return play_session(agent, spec, session, condition, table)
+        return play_session(player, spec, session, condition, table)
 
     def play_reference(session: int) -> dict[str, float]:
         return play_references(session, spec.chain, spec.economics, worth, table)
@@ -59,7 +59,7 @@ def sessions_gap(
 
 
 def play_session(
-    agent: AgentLike, spec: SessionsSpec, session: int, condition: Condition, table: OracleTable
+    agent: Player, spec: SessionsSpec, session: int, condition: Condition, table: OracleTable
 ) -> float | None:
     """Return the final balance in dollars of one session under ``condition``, faults of execution repaired."""
     chain = build_chain(session, spec.chain, spec.bankroll)
@@ -85,7 +85,7 @@ class _Host:
     def play(
         self,
         scenario: Scenario,
-        agent: AgentLike,
+        agent: Player,
         *,
         side_info: Mapping[str, Any] | None = None,
         past: Sequence[Meeting] | None = None,
@@ -93,28 +93,14 @@ class _Host:
         """Play one period; see :func:`experiments.players.playing.play_episode`."""
         number = self.numbers[scenario.scenario_id]
         memory = self.memories.get(number)
-        level = getattr(getattr(agent, "settings", None), "reveal", Reveal.NOTHING)
+        seat = agent.start(scenario, past)
         trial = play_condition(
             scenario,
-            _Seated(agent_name(agent), player_of(informed(agent, scenario), scenario, past)),
+            seat,
             self.condition,
             reference=SupplierReference(table=self.table, memory=memory, planners=self.planners),
-            side_info={**reveal_side_info(scenario, level), **(side_info or {})},
+            side_info={**seat.told, **(side_info or {})},
         )
         if trial.repaired.fault is not ReplyFault.PROVIDER and self.condition is Condition.ORACLE_POSTERIOR:
             self.memories[number] = self.table.remember(trial.repaired, scenario, memory)
         return PlayedEpisode(trial.repaired, (), {})
-
-
-@dataclass(frozen=True)
-class _Seated:
-    """A player that already sits at its episode; asked to start one again it would lose what it remembers."""
-
-    name: str
-    player: AgentLike
-
-    def act(self, observation: Observation) -> Action | Mapping[str, Any]:
-        """Return the player's move."""
-        act: Any = getattr(self.player, "act", None) or self.player
-        move: Action | Mapping[str, Any] = act(observation)
-        return move

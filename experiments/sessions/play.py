@@ -5,21 +5,20 @@ The state is a function of the periods played, so a session is taken up after an
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from commerce.bankroll import PeriodRecord, is_ruin
 from commerce.economics import BankrollChain, build_chain, unit_economics
 from experiments.engine.pool import Row
-from experiments.players.negotiator import ModelAgent, Negotiation
+from experiments.players.player import Player, seed_of_playing
 from experiments.players.playing import PlayedEpisode, play_episode
 from experiments.sessions.records import Place, episode_of, from_row, settled_period, to_row
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.views import ledger_line, meeting_line, names_supplier, period_side_info
 from terms import EpisodeRecord, Scenario
-from terms.episode import AgentLike
+from terms.episode import Seeds
 from terms.meetings import Meeting, meeting_of
 
 
@@ -30,10 +29,11 @@ class SessionJob(NamedTuple):
     arm: Arm
     session: int
     past: tuple[PeriodRecord, ...] = ()
+    salt: str = ""
 
-    def rows(self, agent: AgentLike) -> Iterator[Row]:
+    def rows(self, player: Player) -> Iterator[Row]:
         """Play the periods that are missing, up to ruin, the horizon or a period that the provider lost."""
-        table = Table(_armed(agent, self.arm), self)
+        table = Table(player.seeded(Seeds(self.salt)).apart(_playing(self.arm)), self)
         while not table.is_over:
             period, played = table.play_next()
             extras = {"receipts": list(played.receipts)} if played.receipts else {}
@@ -54,27 +54,13 @@ def has_ended(periods: Sequence[PeriodRecord], spec: SessionsSpec) -> bool:
     return len(periods) == rules.horizon or last.is_lost or is_ruin(last.cash_cents, rules)
 
 
-class MemorylessModel(ModelAgent):
-    """A model in the second arm: its calls need names of their own, or the log would answer them from the first."""
-
-    def for_episode(self, seed: int) -> Negotiation:
-        """Return the agent of one episode, its calls named apart."""
-        return super().for_episode(_second_seed(seed))
-
-
-def _armed(agent: AgentLike, arm: Arm) -> AgentLike:
-    if arm is Arm.MEMORY or not isinstance(agent, ModelAgent):
-        return agent
-    return MemorylessModel(**{field.name: getattr(agent, field.name) for field in fields(agent)})
-
-
-def period_seed(arm: Arm, scenario: Scenario) -> int:
+def period_seed(arm: Arm, scenario: Scenario, salt: str = "") -> int:
     """Return the seed that names a model's calls in a period of ``arm``."""
-    return scenario.agent_seed if arm is Arm.MEMORY else _second_seed(scenario.agent_seed)
+    return seed_of_playing(Seeds(salt).of(scenario), _playing(arm))
 
 
-def _second_seed(seed: int) -> int:
-    return int.from_bytes(hashlib.sha256(f"{Arm.MEMORYLESS}/{seed}".encode()).digest()[:8], "big")
+def _playing(arm: Arm) -> str:
+    return "" if arm is Arm.MEMORY else arm.value
 
 
 @dataclass
@@ -84,7 +70,7 @@ class Table:
     ``play`` plays a period; the diagnosis plays the same periods under its conditions.
     """
 
-    agent: AgentLike
+    agent: Player
     job: SessionJob
     play: Callable[..., PlayedEpisode] = play_episode
 

@@ -75,9 +75,12 @@ class SessionsHeader(Frozen):
     spec: SessionsSpec
     digest: str
     versions: dict[str, str]
+    salt: str = Field("", description="of the seeds that agents are handed; empty where anybody may know them")
 
     @classmethod
-    def of(cls, agent: str, spec: SessionsSpec, agent_settings: dict[str, Any] | None = None) -> Self:
+    def of(cls, agent: str, spec: SessionsSpec, agent_settings: dict[str, Any] | None = None, salt: str = "") -> Self:
         """Describe sessions of ``agent`` with the code that is installed now."""
         settings = json.loads(strict_dumps(agent_settings or {}))
-        return cls(agent=agent, agent_settings=settings, spec=spec, digest=spec.digest(), versions=code_versions())
+        return cls(
+            agent=agent, agent_settings=settings, spec=spec, digest=spec.digest(), versions=code_versions(), salt=salt
+        )

@@ -24,7 +24,7 @@ FIXED = Belief(50.0, 0.5, (0.2, 0.3, 0.5))
 
 
 def traced(agent, suite=SUITE, reference=COARSE):
-    records = [terms.play(scenario, informed(agent, scenario)) for scenario in suite]
+    records = [terms.play(scenario, informed(agent)) for scenario in suite]
     return trace_beliefs(suite, records, reference=reference, rng=np.random.default_rng(0))
 
 

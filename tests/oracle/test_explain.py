@@ -22,7 +22,7 @@ COARSE = Reference(grid=Grid(1.0, 7))
 
 
 def play_and_explain(scenario, agent, reference=COARSE):
-    record = terms.play(scenario, informed(agent, scenario))
+    record = terms.play(scenario, informed(agent))
     return record, explain(scenario, record, reference=reference)
 
 

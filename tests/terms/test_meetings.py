@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import terms
 from terms.agents import build_scripted
 from terms.agents.memory import Recall
-from terms.episode import player_of
+from terms.episode import as_starter
 from terms.meetings import Meeting, meeting_of
 from terms.types import Offer, Reject, Role, Termination
 from tests.terms.test_agents import seen
@@ -75,9 +75,9 @@ def test_it_leaves_at_once_where_no_deal_can_be_hoped_for():
 
 def test_the_hook_is_used_where_episodes_belong_together_and_nowhere_else():
     recall, past = Recall(), (met(60.0, 50.0),)
-    assert player_of(recall, SUITE[0]) is recall
-    assert player_of(recall, SUITE[0], past) == replace(recall, _bound=50.0)
-    assert player_of(PATIENT, SUITE[0], past) is PATIENT
+    assert as_starter(recall).start(SUITE[0]).agent is recall
+    assert as_starter(recall).start(SUITE[0], past).agent == replace(recall, _bound=50.0)
+    assert as_starter(PATIENT).start(SUITE[0], past).agent is PATIENT
 
 
 @pytest.mark.parametrize("setting", ["probe", "hopeless"])

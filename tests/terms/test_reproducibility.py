@@ -12,6 +12,7 @@ import pytest
 import terms
 from terms.agents import build_scripted
 from terms.draws import fresh_draws, published_seed
+from terms.episode import UNSALTED
 from terms.suites import fresh_suite, published_suite
 from terms.types import Family, Opener, Regime, Role
 
@@ -88,10 +89,10 @@ def test_seeds_and_ids_are_distinct():
     suite = published_suite()
     assert len({scenario.episode_seed for scenario in suite}) == len(suite)
     assert len({scenario.scenario_id for scenario in suite}) == len(suite)
-    assert len({scenario.agent_seed for scenario in suite}) == len(suite)
+    assert len({UNSALTED.of(scenario) for scenario in suite}) == len(suite)
     fresh = (*fresh_suite(1, n_per_cell=2), *fresh_suite(2, n_per_cell=2))
     assert len({scenario.noise.responses for scenario in fresh}) == len(fresh)
-    assert len({scenario.agent_seed for scenario in fresh}) == len(fresh)  # nor do agents draw alike in two cells
+    assert len({UNSALTED.of(scenario) for scenario in fresh}) == len(fresh)  # nor do agents draw alike in two cells
 
 
 def test_published_seed_arithmetic():

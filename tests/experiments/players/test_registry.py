@@ -7,28 +7,28 @@ import sys
 import pytest
 
 from experiments.players.playing import play_episode
-from experiments.players.registry import ORACLE_AGENTS, agent_settings, build_agent, list_agents
+from experiments.players.registry import build_agent, list_agents
 from oracle.roster import PLAYERS
 from terms import Reject, fresh_suite, play
 from terms.agents import SCRIPTED
 from terms.episode import agent_name
 from terms.types import Termination
 from tests.experiments.folders import REPOSITORY
+from tests.terms.builders import make_scenario
 
 MODULE = "python:tests.experiments.agents:"
 
 
 def test_every_built_in_agent_is_listed_with_a_description_and_plays():
     listed = list_agents()
-    assert [name for name, _ in listed] == [*SCRIPTED, *ORACLE_AGENTS]
-    assert all(description[-1] in ".]" for _, description in listed)
+    assert [info.name for info in listed] == [*SCRIPTED, *PLAYERS]
+    assert all(info.description[-1] in ".]" for info in listed)
     scenario = fresh_suite(2, ["overlap"], ["candid"], 1)[0]
     for name in SCRIPTED:
         assert play(scenario, build_agent(name)).agent == name
 
 
 def test_the_oracles_players_are_listed_without_loading_them():
-    assert list(ORACLE_AGENTS) == list(PLAYERS)
     code = "from experiments.players.registry import list_agents; list_agents(); import sys; "
     code += "sys.exit('numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=REPOSITORY)
@@ -122,7 +122,7 @@ def own_module(tmp_path, monkeypatch):
 
 
 def test_a_module_in_the_current_directory_can_be_imported(own_module):
-    assert build_agent("python:newcomers_agent:leave")(None) == Reject()
+    assert build_agent("python:newcomers_agent:leave").start(make_scenario()).act(None) == Reject()
 
 
 def test_a_file_in_the_current_directory_does_not_stand_in_for_ours(own_module):
@@ -133,7 +133,7 @@ def test_a_file_in_the_current_directory_does_not_stand_in_for_ours(own_module):
 
 
 def settings_of(spec):
-    return agent_settings(spec, build_agent(spec))
+    return build_agent(spec).settings
 
 
 def test_an_edited_agent_is_another_agent(own_module):

@@ -36,7 +36,7 @@ class TestName:
 
     def test_the_seated_agent_has_the_name_of_the_seat(self, tmp_path):
         place = seat_of(effort="low", voice="openai:teller", negotiator={"ask_belief": False})
-        with place.seated(tmp_path) as agent:
+        with place.sit(tmp_path) as agent:
             assert agent.name == place.name
 
     def test_the_local_models_own_settings_are_its_plain_name(self):
@@ -47,7 +47,7 @@ class TestName:
 class TestPin:
     def test_money_and_pace_may_change_on_resume(self, tmp_path):
         changed = seat_of(budget_usd="3", concurrency=2, cache=tmp_path)
-        assert changed.settings_object == seat_of().settings_object
+        assert changed.settings == seat_of().settings
 
     @pytest.mark.parametrize(
         "options",
@@ -61,7 +61,7 @@ class TestPin:
         ],
     )
     def test_what_changes_an_answer_may_not(self, options):
-        assert seat_of(**options).settings_object != seat_of().settings_object
+        assert seat_of(**options).settings != seat_of().settings
 
 
 class TestKeys:
@@ -84,20 +84,20 @@ class TestKeys:
 
     def test_a_missing_key_is_said_before_anything_is_asked(self, tmp_path, monkeypatch):
         monkeypatch.delenv("MY_KEY", raising=False)
-        with pytest.raises(ValueError, match="MY_KEY"), seat_of(api_key_env="MY_KEY").seated(tmp_path):
+        with pytest.raises(ValueError, match="MY_KEY"), seat_of(api_key_env="MY_KEY").sit(tmp_path):
             raise AssertionError("nobody may sit down")
 
 
-def test_a_seat_does_not_play_before_it_is_seated():
-    with pytest.raises(TypeError, match="must be seated"):
-        seat_of().act(Game(make_scenario()).observe())
+def test_a_seat_does_not_play_before_it_sits_down():
+    with pytest.raises(TypeError, match="must sit down"):
+        seat_of().start(make_scenario())
 
 
 def test_what_was_spent_before_counts_towards_the_ceiling(tmp_path, server):
     first = seat_of(base_url=server.url, budget_usd="1")
-    with first.seated(tmp_path) as agent:
+    with first.sit(tmp_path) as agent:
         agent.for_episode(1).act(Game(make_scenario()).observe())
-    with first.seated(tmp_path) as agent:
+    with first.sit(tmp_path) as agent:
         spent = agent.client._meter.spending.settled_microusd
     assert spent == server.stats["microusd"] > 0
     assert (tmp_path / CALLS).is_file()

@@ -9,6 +9,7 @@ import pytest
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig
 from experiments.episodes.folder import RunError
+from experiments.players.player import as_player
 from experiments.sessions.folder import GAP, load_sessions
 from experiments.sessions.gap import play_session, sessions_gap
 from experiments.sessions.run import run_sessions
@@ -63,9 +64,9 @@ def test_being_told_the_type_is_used(worth, tmp_path):
     run, gap = gap_of(agent, worth, tmp_path)
     assert (gap.arms.balances["revealed"] != gap.arms.balances["posterior"]).any()
     table = Table(CHAIN)
-    again = play_session(agent, SPEC, 1, Condition.REVEALED_TYPE, table)
+    again = play_session(as_player(agent), SPEC, 1, Condition.REVEALED_TYPE, table)
     assert again == gap.arms.balances["revealed"][1]
-    assert play_session(agent, SPEC, 0, Condition.BASE, table) == run.sessions[0].terminal_cents / 100
+    assert play_session(as_player(agent), SPEC, 0, Condition.BASE, table) == run.sessions[0].terminal_cents / 100
 
 
 def lost_late(observation):

@@ -14,6 +14,7 @@ import pytest
 from commerce.bankroll import BankrollConfig, SessionEnd, SupplierMode
 from commerce.economics import ChainConfig, Perspective, build_chain, unit_economics
 from experiments.episodes.folder import HEADER, SUMMARY, RunError
+from experiments.players.player import as_player
 from experiments.sessions.folder import LOG, PARQUET, is_sessions, load_sessions
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import episode_of, from_row, to_row
@@ -210,7 +211,7 @@ class TestMemory:
             return {"decision": "Reject"}
 
         spec = SessionsSpec(bankroll=BankrollConfig(horizon=4, supplier_mode=SupplierMode.PERSISTENT))
-        list(SessionJob(spec, Arm.MEMORY, 0).rows(watch))
+        list(SessionJob(spec, Arm.MEMORY, 0).rows(as_player(watch)))
         assert set(seen[0]) == {"economics", "bankroll"}
         last = seen[-1]["bankroll"]
         assert (last["period"], last["periods"], last["counterpart"]) == (4, 4, "supplier 1")
@@ -220,7 +221,7 @@ class TestMemory:
         assert "your reservation" in last["met_before"][0]
         json.dumps(seen[-1], allow_nan=False)
         seen.clear()
-        list(SessionJob(spec, Arm.MEMORYLESS, 0).rows(watch))
+        list(SessionJob(spec, Arm.MEMORYLESS, 0).rows(as_player(watch)))
         assert set(seen[-1]["bankroll"]) == {
             "period", "periods", "cash", "ruined_below", "cost_per_period", "cost_per_round",
         }  # fmt: skip
@@ -233,7 +234,7 @@ class TestMemory:
             return {"decision": "Reject"}
 
         spec = SessionsSpec(bankroll=BankrollConfig(horizon=3, supplier_mode=SupplierMode.IID))
-        list(SessionJob(spec, Arm.MEMORY, 0).rows(watch))
+        list(SessionJob(spec, Arm.MEMORY, 0).rows(as_player(watch)))
         assert "counterpart" not in seen[-1]
         assert seen[-1]["ledger"][0].startswith("period 1: no deal")
 
@@ -251,7 +252,7 @@ class TestMemory:
                 raise AssertionError("for_meeting says who plays")
 
         chain = build_chain(0, SMALL.chain, SMALL.bankroll)
-        list(SessionJob(SMALL, Arm.MEMORY, 0).rows(Watcher()))
+        list(SessionJob(SMALL, Arm.MEMORY, 0).rows(as_player(Watcher())))
         for index, past in enumerate(met):
             same = [t for t in range(index) if chain.who[t] == chain.who[index]]
             assert [m.reservation_price for m in past] == [
@@ -259,7 +260,7 @@ class TestMemory:
             ]
             assert all(not hasattr(meeting, "counterpart_type") for meeting in past)
         met.clear()
-        list(SessionJob(SMALL, Arm.MEMORYLESS, 0).rows(Watcher()))
+        list(SessionJob(SMALL, Arm.MEMORYLESS, 0).rows(as_player(Watcher())))
         assert set(met) == {()}
 
 
@@ -406,10 +407,10 @@ def test_a_stated_belief_is_carried_to_the_next_meeting():
         return {"decision": "Reject", "belief": belief}
 
     spec = SessionsSpec(bankroll=BankrollConfig(horizon=2, supplier_mode=SupplierMode.PERSISTENT))
-    rows = list(SessionJob(spec, Arm.MEMORY, 0).rows(thinker))
+    rows = list(SessionJob(spec, Arm.MEMORY, 0).rows(as_player(thinker)))
     assert seen[0] == []
     said = "you believed r_hat 41.50, kappa_hat 0.25, conciliatory 0.25, neutral 0.25, aggressive 0.50"
     assert seen[1][0].endswith(said)
     seen.clear()
-    list(SessionJob(spec, Arm.MEMORY, 0, (from_row(rows[0]["period"]),)).rows(thinker))
+    list(SessionJob(spec, Arm.MEMORY, 0, (from_row(rows[0]["period"]),)).rows(as_player(thinker)))
     assert seen[0][0].endswith(said), "also after a stop"

@@ -9,6 +9,7 @@ import pytest
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, SessionEnd, SessionRecord
 from commerce.economics import ChainConfig
+from experiments.players.player import as_player
 from experiments.sessions.folder import session_record
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import from_row
@@ -165,7 +166,7 @@ def test_the_memory_premium_is_paired_by_session():
 
 def played(agent, spec, numbers, arm=Arm.MEMORY):
     return [
-        session_record(n, [from_row(row["period"]) for row in SessionJob(spec, arm, n).rows(agent)], spec)
+        session_record(n, [from_row(row["period"]) for row in SessionJob(spec, arm, n).rows(as_player(agent))], spec)
         for n in numbers
     ]
 
