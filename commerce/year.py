@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from commerce.audit import check_books
 from commerce.config import PAPER, Rules
@@ -57,6 +57,21 @@ class Result:
         return body | {"time": dict(self.time)}
 
 
+class Made(NamedTuple):
+    """A call that was made: its tool, and its checked arguments or why they were refused."""
+
+    tool: str
+    given: Arguments | Refusal
+
+
+@dataclass
+class Past:
+    """What happened in a year so far: the calls, and what was decided by them."""
+
+    made: list[Made]
+    decisions: Decisions
+
+
 class Year:
     """One year of ``world`` under ``rules``.
 
@@ -68,6 +83,8 @@ class Year:
         The supplier side; the default sells through the bargaining kernel.
     state
         A saved state to go on from; the default is the first morning.
+    past
+        What led to the saved state, where it is known.
     on_postings
         Called with the ledger postings of each daily step, and of the end of a stopped year.
     """
@@ -79,23 +96,19 @@ class Year:
         *,
         procurement: Procurement | None = None,
         state: YearState | None = None,
+        past: Past | None = None,
         on_postings: Callable[[list[Batch]], None] | None = None,
     ) -> None:
         self.setting = Setting(world, rules)
         self._procurement = procurement or SupplierDesk()
         self._on_postings = on_postings
-        self._is_whole = state is None
+        self.past = past or (None if state else Past([], Decisions(self.setting.num_skus)))
         if state is None:
             state = initial_state(self.setting, self._procurement.initial_book())
             start_year(self.setting, state)
         self.state = state
-        self._decisions = Decisions(self.setting.num_skus)
+        self._decisions = self.past.decisions if self.past else Decisions(self.setting.num_skus)
         self._desk = Desk(self.setting, self.state, self._procurement, self._decisions)
-
-    @property
-    def decisions(self) -> Decisions | None:
-        """What was decided so far; ``None`` for a year that began from a saved state."""
-        return self._decisions if self._is_whole else None
 
     @property
     def procurement(self) -> Procurement:
@@ -131,16 +144,16 @@ class Year:
         """
         if self.is_over:
             return self._result(0, error=Refusal(YEAR_OVER, None, f"the year has ended: {self.state.end}"))
-        tool = TOOLS.get(name) if isinstance(name, str) else None
-        if tool is None:
-            self._count(UNKNOWN_TOOL, 0)
-            return self._refuse(Refusal(UNKNOWN_TOOL, None, f"there is no such tool; choose one of {', '.join(TOOLS)}"))
-        try:
-            given = validate(tool.arguments, read_arguments(arguments))
-        except RefusedError as error:
-            self._count(tool.name, 0)
-            return self._refuse(error.refusal)
-        return self._run(tool, given)
+        return self.repeat(_checked(name, arguments))
+
+    def repeat(self, made: Made) -> Result:
+        """Make a call that was checked already: in this year or in one that it branches off from."""
+        if self.past is not None:
+            self.past.made.append(made)
+        if isinstance(made.given, Refusal):
+            self._count(made.tool, 0)
+            return self._refuse(made.given)
+        return self._run(TOOLS[made.tool], made.given)
 
     def stop(self) -> None:
         """End the year early; it is scored like any other end."""
@@ -191,3 +204,14 @@ class Year:
     def _result(self, minutes: int, data: Mapping[str, Any] | None = None, error: Refusal | None = None) -> Result:
         notices, self.state.notices = tuple(self.state.notices), []
         return Result(error is None, self.time(minutes), data, error, notices)
+
+
+def _checked(name: object, arguments: Mapping[str, Any] | str | None) -> Made:
+    tool = TOOLS.get(name) if isinstance(name, str) else None
+    if tool is None:
+        fault = Refusal(UNKNOWN_TOOL, None, f"there is no such tool; choose one of {', '.join(TOOLS)}")
+        return Made(UNKNOWN_TOOL, fault)
+    try:
+        return Made(tool.name, validate(tool.arguments, read_arguments(arguments)))
+    except RefusedError as error:
+        return Made(tool.name, error.refusal)

@@ -1,7 +1,8 @@
 """What a merchant is: a function that runs a whole year through its calls.
 
 A merchant gets ``call(tool, arguments) -> Result`` and plays until a result says that the year is over. It draws
-nothing but from its own seed, so the same merchant in the same world plays the same year.
+nothing but from its own seed, so the same merchant in the same world plays the same year. It can also take over a year
+that somebody else began: what it would have learned by then it finds in the :class:`view <commerce.branching.View>`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from commerce.branching import Successor, View
 from commerce.year import Result, Year
 
 Call = Callable[[str, Mapping[str, Any]], Result]
@@ -19,6 +21,15 @@ class Merchant(Protocol):
 
     def __call__(self, call: Call) -> None:
         """Play until the year is over."""
+
+
+class Shopkeeper(Merchant, Successor, Protocol):
+    """A merchant that can also take over."""
+
+
+def open_stores(view: View) -> list[dict[str, Any]]:
+    """Return the cards of the stores that are open."""
+    return [row for row in view.look("check_store_status")["stores"] if row["is_open"]]
 
 
 def play_year(year: Year, merchant: Merchant) -> Year:

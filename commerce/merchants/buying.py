@@ -145,6 +145,13 @@ class Buyer:
         self._ordered[number] = (card, product_id, units)
         self._on_order[product_id] = self.on_order(product_id) + units
 
+    def inherit(self, on_the_way: Iterable[Mapping[str, Any]]) -> None:
+        """Expect the goods that somebody else ordered."""
+        cards = {card.email: card for found in self.suppliers.values() for card in found}
+        for row in on_the_way:
+            card = cards.get(row["supplier"], SupplierCard(row["supplier"], ""))
+            self.note_order(row["purchase_order"], card, row["product_id"], row["quantity"])
+
     def reconcile(self, deliveries: Iterable[Mapping[str, Any]]) -> None:
         """Compare receipts with orders; a short delivery ends the relation."""
         for row in deliveries:

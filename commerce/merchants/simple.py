@@ -5,14 +5,23 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from commerce.merchants.base import Call
+from commerce.branching import View
+from commerce.merchants.base import Call, open_stores
 from commerce.tools import WAIT
 
 
-def idle_merchant(call: Call) -> None:
-    """Wait until the year is over."""
-    while not call(WAIT, {}).is_over:
-        pass
+class IdleMerchant:
+    """Does nothing."""
+
+    def __call__(self, call: Call) -> None:
+        """Wait until the year is over."""
+        while not call(WAIT, {}).is_over:
+            pass
+
+    def take_over(self, view: View) -> None:
+        """Wait from here on."""
+        if not view.is_over:
+            self(view.call)
 
 
 class RandomLegalMerchant:
@@ -27,6 +36,15 @@ class RandomLegalMerchant:
         while not walk.step():
             pass
 
+    def take_over(self, view: View) -> None:
+        """Walk on with the stores that are open."""
+        if view.is_over:
+            return
+        walk = _RandomWalk(view.call, random.Random(self._seed))
+        walk.stores = {row["store_id"]: row["store_type"] for row in open_stores(view)}
+        while not walk.step():
+            pass
+
 
 class _RandomWalk:
     """One random year: looks before it acts, so that its calls name things that exist and can be done."""
@@ -34,7 +52,7 @@ class _RandomWalk:
     def __init__(self, call: Call, rng: random.Random) -> None:
         self._call, self._rng = call, rng
         self._types = {card["store_type"]: card["category_names"] for card in self._ask("market_search")["store_types"]}
-        self._stores: dict[str, str] = {}
+        self.stores: dict[str, str] = {}
         self._moves = (
             self._wait, self._wait, self._ship, self._buy, self._buy, self._publish, self._open, self._close,
             self._price, self._withdraw,
@@ -62,24 +80,24 @@ class _RandomWalk:
             self._ask("withdraw")
 
     def _open(self) -> None:
-        free = [name for name in self._types if name not in self._stores.values()]
+        free = [name for name in self._types if name not in self.stores.values()]
         status = self._ask("check_store_status")
-        if free and len(self._stores) < status.get("max_stores", 0):
+        if free and len(self.stores) < status.get("max_stores", 0):
             store_type = self._rng.choice(free)
             data = self._ask("open_store", store_type=store_type, store_name="Random")
             if data:
-                self._stores[data["store_id"]] = store_type
+                self.stores[data["store_id"]] = store_type
 
     def _close(self) -> None:
-        if len(self._stores) > 1 and self._rng.random() < 0.2:
-            store_id = self._rng.choice(list(self._stores))
-            del self._stores[store_id]
+        if len(self.stores) > 1 and self._rng.random() < 0.2:
+            store_id = self._rng.choice(list(self.stores))
+            del self.stores[store_id]
             self._ask("close_store", store_id=store_id, liquidate=self._rng.random() < 0.5)
 
     def _buy(self) -> None:
-        if not self._stores:
+        if not self.stores:
             return
-        category = self._rng.choice(self._types[self._rng.choice(list(self._stores.values()))])
+        category = self._rng.choice(self._types[self._rng.choice(list(self.stores.values()))])
         products = self._ask("list_products", category=category).get("results", [])
         suppliers = self._ask("supplier_search", category=category).get("results", [])
         if products and suppliers:
@@ -96,7 +114,7 @@ class _RandomWalk:
         items = self._ask("check_warehouse").get("items", {}).get("results", [])
         fitting = [
             (store_id, row)
-            for store_id, store_type in self._stores.items()
+            for store_id, store_type in self.stores.items()
             for row in items
             if row["unlisted"] and row["category"] in self._types[store_type]
         ]
@@ -107,8 +125,8 @@ class _RandomWalk:
             self._ask("publish_to_store", store_id=store_id, plan=[item])
 
     def _price(self) -> None:
-        if self._stores:
-            store_id = self._rng.choice(list(self._stores))
+        if self.stores:
+            store_id = self._rng.choice(list(self.stores))
             rows = self._ask("check_store_status", store_id=store_id).get("products", {}).get("results", [])
             listed = [row for row in rows if row["quantity"]]
             if listed:

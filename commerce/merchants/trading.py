@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from commerce.branching import View
 from commerce.merchants.advice import Advice, Market, Product
 from commerce.merchants.base import Call
 from commerce.merchants.buying import Buyer
+from commerce.merchants.handover import inherit, pages_of, products_of
 from commerce.merchants.lines import Line, note_sales, units_needed
 from commerce.tools import WAIT
 from commerce.year import Result
@@ -43,8 +45,14 @@ class TradingMerchant:
         """Play until the year is over."""
         trader = _Trader(call, self._advice, self._num_days)
         trader.prepare()
-        while not trader.is_over:
-            trader.run_day()
+        trader.run()
+
+    def take_over(self, view: View) -> None:
+        """Go on from the books."""
+        if not view.is_over:
+            trader = _Trader(view.call, self._advice, self._num_days)
+            trader.take_over(view)
+            trader.run()
 
 
 class _Trader:
@@ -91,6 +99,35 @@ class _Trader:
         for _ in range(_FIRST_STORES):
             self._open_next()
 
+    def run(self) -> None:
+        """Do one day's work after the other until the year is over."""
+        while not self.is_over:
+            self.run_day()
+
+    def take_over(self, view: View) -> None:
+        """Take up a store that somebody else ran."""
+        books = inherit(view)
+        self._day, self._buyer.minutes_left = view.time["day"], view.time["minutes_left"]
+        self._market, self._stores, self._catalogue, self._lines = (
+            books.market,
+            books.stores,
+            books.catalogue,
+            books.lines,
+        )
+        self._buyer.suppliers, self._buyer.bank, self._wallet = books.suppliers, books.bank, books.wallet
+        self._queue = [
+            name for name in self._advice.rank_store_types(books.market) if name not in books.stores.values()
+        ]
+        self._scouted = {line.product.category for line in books.lines.values()}
+        self._arrived, self._sold_yesterday = True, 1
+        for line in books.lines.values():
+            self._buyer.references[line.product.product_id] = line.product.reference
+            line.price = line.price or self._advice.price(line.product)
+        self._buyer.inherit(books.on_the_way)
+        for category in set(books.catalogue) - self._scouted:
+            kind = self._market.categories[category]["store_type"]
+            self._widen(category, next(key for key, found in books.stores.items() if found == kind))
+
     def _open_next(self) -> None:
         if not self._queue:
             return
@@ -100,19 +137,8 @@ class _Trader:
             return
         self._stores[data["store_id"]] = store_type
         for category in data["allowed_categories"]:
-            self._catalogue[category] = self._list(category)
+            self._catalogue[category] = products_of(self._ask, category)
             self._widen(category, data["store_id"])
-
-    def _list(self, category: str) -> list[Product]:
-        found: list[Product] = []
-        page = pages = 1
-        while page <= pages:
-            data = self._ask("list_products", category=category, page=page, page_size=200)
-            if not data:
-                break
-            pages, page = data["pages"], page + 1
-            found += [Product(row["product_id"], category, row["reference_price"]) for row in data["results"]]
-        return found
 
     def _widen(self, category: str, store_id: str) -> None:
         """Add products of a category to the range."""
@@ -158,11 +184,8 @@ class _Trader:
         self._arrived = False
         for line in self._lines.values():
             line.on_hand = line.shelf = 0
-        page = pages = 1
-        while page <= pages and not self.is_over:
-            items = self._ask("check_warehouse", page=page, page_size=200).get("items", {"pages": 0, "results": []})
-            pages, page = items["pages"], page + 1
-            for row in items["results"]:
+        for row in pages_of(self._ask, "check_warehouse", "items"):
+            if row["product_id"] in self._lines:  # else it is left over from a store that was closed
                 line = self._lines[row["product_id"]]
                 line.on_hand, line.shelf = row["on_hand"], row["on_hand"] - row["unlisted"]
                 line.age_days = sum(lot["age_days"] * lot["units"] for lot in row["lots"]) / row["on_hand"]
@@ -182,16 +205,11 @@ class _Trader:
     def _look_at_stores(self, is_counted: bool) -> None:
         """Update velocities from yesterday's sales; stock that was counted today is right already."""
         for store_id in self._stores:
-            page = pages = 1
-            while page <= pages and not self.is_over:
-                data = self._ask("check_store_status", store_id=store_id, page=page, page_size=200)
-                products = data.get("products", {"pages": 0, "results": []})
-                pages, page = products["pages"], page + 1
-                for row in products["results"]:
-                    line = self._lines[row["product_id"]]
-                    if not is_counted:
-                        line.on_hand -= row["yesterday_sold"]
-                    note_sales(line, row["yesterday_sold"], row["quantity"])
+            for row in pages_of(self._ask, "check_store_status", "products", store_id=store_id):
+                line = self._lines[row["product_id"]]
+                if not is_counted:
+                    line.on_hand -= row["yesterday_sold"]
+                note_sales(line, row["yesterday_sold"], row["quantity"])
 
     def _trace(self) -> None:
         """Stop buying from the sole supplier of goods that come back far too often."""

@@ -39,9 +39,9 @@ def extract(year: Year) -> StorePlan:
     ValueError
         If the year began from a saved state: what was decided before it is not known.
     """
-    found = year.decisions
-    if found is None:
+    if year.past is None:
         raise ValueError("this year began from a saved state, so its first decisions are not known")
+    found = year.past.decisions
     lines = _lines(found)
     shipments = Shipments(*_columns([row[:4] for row in found.shipments], 4))
     return StorePlan(
