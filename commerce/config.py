@@ -171,8 +171,13 @@ FAIR = Rules(
 RULE_SETS = {rules.name: rules for rules in (PAPER, FAIR)}
 
 
-def rules_named(name: str) -> Rules:
-    """Return the rule set called ``name``."""
+def rules_named(name: str, version: int = RULES_VERSION) -> Rules:
+    """Return the rule set called ``name``; one of an earlier version is another game and is refused."""
     if name not in RULE_SETS:
         raise ValueError(f"rules={name!r} is unknown; choose one of {', '.join(RULE_SETS)}")
+    if version != RULES_VERSION:
+        raise ValueError(
+            f"rules={name!r} of version {version} cannot be played or compared here, where they have version "
+            f"{RULES_VERSION}; use the release that played them"
+        )
     return RULE_SETS[name]

@@ -1,15 +1,16 @@
 """Arguments of the eighteen tools: closed models with ranges, from which the JSON schemas are generated.
 
-Nothing is converted in silence: a number in quotes, ``true`` for a number, ``5.7`` for a count, NaN or an unknown key
-is an error that names the field. A path to a list item reads ``plan.0.quantity``.
+A count may be written ``25.0``, which JSON does not tell from 25. Nothing else is converted: a number in quotes,
+``true`` for a number, ``5.7`` for a count, NaN or an unknown key is an error that names field, value and what is
+allowed. A path to a list item reads ``plan.0.quantity``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from commerce.refusals import RefusedError
 
@@ -18,11 +19,17 @@ MAX_ITEMS = 500
 MAX_TEXT = 4_000
 PAGE_SIZE_MAX = 200
 
+
+def _without_point(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_READ_WHOLE = BeforeValidator(_without_point)  # last in each type, else its bounds are lost from the schema
 Name = Annotated[str, Field(min_length=1, max_length=120)]
-Quantity = Annotated[int, Field(ge=1, le=MAX_QUANTITY, description="whole units")]
+Quantity = Annotated[int, Field(ge=1, le=MAX_QUANTITY, description="whole units"), _READ_WHOLE]
 Price = Annotated[float, Field(gt=0, le=1e9, description="yuan per unit, rounded to 0.01")]
-Page = Annotated[int, Field(ge=1, le=100_000, description="page number, from 1")]
-PageSize = Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX, description="rows per page")]
+Page = Annotated[int, Field(ge=1, le=100_000, description="page number, from 1"), _READ_WHOLE]
+PageSize = Annotated[int, Field(ge=1, le=PAGE_SIZE_MAX, description="rows per page"), _READ_WHOLE]
 
 
 class Arguments(BaseModel):
@@ -206,7 +213,7 @@ class ShipOrders(Arguments):
     """Arguments of ``ship_orders``."""
 
     action: Literal["ship", "list"]
-    shipment_ids: Annotated[list[int], Field(min_length=1, max_length=5_000)] | None = Field(
+    shipment_ids: Annotated[list[Annotated[int, _READ_WHOLE]], Field(min_length=1, max_length=5_000)] | None = Field(
         None, description="orders to ship; omit for all pending ones"
     )
     speed: Literal["fast", "standard", "slow"] = "standard"
@@ -232,8 +239,29 @@ def validate(model: type[Arguments], given: Mapping[str, Any]) -> Arguments:
         field = ".".join(str(part) for part in first["loc"]) or None
         more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
         shown = "" if first["type"] == "missing" or field is None else f"={_shown(first['input'])}"
-        message = f"{field or 'arguments'}{shown}: {first['msg']}{more}"
+        message = f"{field or 'arguments'}{shown}: {_reason(model, first)}{more}"
         raise RefusedError("invalid_arguments", field, message) from None
+
+
+def _reason(model: type[Arguments], fault: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value; names are those of the arguments, not of the classes that hold them."""
+    place = [part for part in fault["loc"] if isinstance(part, str)]
+    if fault["type"] == "extra_forbidden":
+        return f"no such argument; allowed are {_fields(model, place[:-1])}"
+    if fault["type"] == "model_type":
+        return f"must be an object with {_fields(model, place)}"
+    return str(fault["msg"])
+
+
+def _fields(model: type[Arguments], place: Sequence[str]) -> str:
+    """Return the field names of the object at ``place``."""
+    found: type[BaseModel] = model
+    for name in place:
+        inside = found.model_fields[name].annotation
+        while not (isinstance(inside, type) and issubclass(inside, BaseModel)):
+            inside = get_args(inside)[0]
+        found = inside
+    return ", ".join(found.model_fields) or "none"
 
 
 def _shown(value: object) -> str:

@@ -44,3 +44,5 @@ def test_rules_by_name():
     assert rules_named("fair") is FAIR
     with pytest.raises(ValueError, match="choose one of paper, fair"):
         rules_named("unfair")
+    with pytest.raises(ValueError, match=r"rules='fair' of version 1 .* have version 2"):
+        rules_named("fair", 1)

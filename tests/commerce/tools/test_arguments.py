@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from commerce.refusals import RefusedError
@@ -11,6 +13,8 @@ from commerce.year import Year
 from tests.commerce.builders import default_world
 
 PUBLISH = {"store_id": "store_001", "plan": [{"product_id": "p0", "quantity": 3, "retail_price": 9.5}]}
+UNITS = {"product_id": "p", "quantity": 25.0}
+OFFER = {"action": "offer", "sku_id": "p", "price": 9.0, "quantity": 3}
 
 
 def refusal(tool, arguments):
@@ -40,7 +44,10 @@ def refusal(tool, arguments):
         ("retail_price", [45], "valid number"),
         ("product_id", "", "at least 1 character"),
         ("product_id", 7, "valid string"),
-        ("colour", "red", "not permitted"),
+        ("quantity", 1e300, "less than or equal to 1000000"),
+        ("quantity", float("inf"), "valid integer"),
+        ("quantity", -0.0, "greater than or equal to 1"),
+        ("colour", "red", "no such argument; allowed are product_id, quantity, retail_price"),
     ],
 )
 def test_a_bad_value_is_named(field, value, says):
@@ -49,6 +56,48 @@ def test_a_bad_value_is_named(field, value, says):
     assert (found.code, found.field) == ("invalid_arguments", f"plan.0.{field}")
     assert says in found.message
     assert f"plan.0.{field}" in found.message
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("publish_to_store", PUBLISH | {"plan": [{**PUBLISH["plan"][0], "quantity": 25.0}]}, "plan.0.quantity"),
+        ("return_to_warehouse", {"store_id": "s", "items": [UNITS]}, "items.0.quantity"),
+        ("chatbox", {"uids": ["u"], "actions": [OFFER | {"quantity": 25.0}]}, "actions.0.quantity"),
+        ("ship_orders", {"action": "ship", "shipment_ids": [25.0]}, "shipment_ids.0"),
+        *((tool, {"action": "list", name: 25.0} if tool == "ship_orders" else {name: 25.0}, name)
+          for tool in ("check_store_status", "list_products", "check_warehouse", "supplier_search", "ship_orders",
+                       "trace_return_sources") for name in ("page", "page_size")),
+    ],
+)  # fmt: skip
+def test_a_whole_number_may_be_written_with_a_point(tool, arguments, field):
+    """The published schemas say integer, and in JSON Schema 25.0 is one; 25.5 is not, and says where."""
+    found = validate(TOOLS[tool].arguments, arguments).model_dump()
+    for part in field.split("."):
+        found = found[int(part) if part.isdigit() else part]
+    assert (found, type(found)) == (25, int)
+    spoiled = json.loads(json.dumps(arguments).replace("25.0", "25.5"))
+    assert refusal(tool, spoiled).message == f"{field}=25.5: Input should be a valid integer"
+
+
+def test_every_integer_of_every_tool_is_read_so():
+    """No count of the eighteen schemas was forgotten above."""
+    counts = {(tool, name) for tool in TOOLS for name in integers(TOOLS[tool].arguments.model_json_schema())}
+    assert len(counts) == 4 + 12
+    assert {name for _, name in counts} == {"quantity", "shipment_ids", "page", "page_size"}
+
+
+def integers(schema):
+    for part in (schema, *schema.get("$defs", {}).values()):
+        for name, field in part.get("properties", {}).items():
+            if '"integer"' in json.dumps(field):
+                yield name
+
+
+def test_an_item_that_is_no_object_is_told_its_fields():
+    message = refusal("publish_to_store", {"store_id": "s", "plan": ["p0"]}).message
+    assert message == "plan.0='p0': must be an object with product_id, quantity, retail_price"
+    assert refusal("check_balance", {"x": 1}).message == "x=1: no such argument; allowed are none"
 
 
 def test_a_missing_field_is_named_and_faults_are_counted():
