@@ -74,7 +74,7 @@ plt.show()
 
 # %%
 for part in ("gap", "execution", "inference", "uncertainty_own", "control"):
-    print(f"{part:18}", {name: found.required_episodes(1.0)[part] for name, found in reports.items()})
+    print(f"{part:18}", {name: found.required(1.0)[part] for name, found in reports.items()})
 
 # %% [markdown]
 # How to read it: episodes for a 95 % interval of one price unit either side, at the spread seen here.

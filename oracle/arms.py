@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from oracle.gaps import OVERALL, Slice
 from oracle.interventions import (
     Condition,
     PlannerSwap,
@@ -15,9 +18,14 @@ from oracle.interventions import (
     Trial,
     play_condition,
 )
+from oracle.parts import Part
+from oracle.shapley import shapley_values
 from terms.aliases import Floats, Progress
 from terms.episode import AgentLike, play
 from terms.scenario import Scenario
+
+IMPROVEMENTS = ("belief", "type", "planning")
+"""What the order-free split shares the gap among."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +53,63 @@ class Arms:
             if isinstance(column, np.ndarray) and column.shape != (len(self.scenarios),):
                 raise ValueError(f"{item.name} has shape {column.shape}; there are {len(self.scenarios)} scenarios")
 
+    @property
+    def unit(self) -> str:
+        """What is measured, for an axis."""
+        return "mean utility (price units)"
+
+    @property
+    def clusters(self) -> NDArray[np.intp]:
+        """The scenario of each episode, numbered."""
+        numbers: dict[str, int] = {}
+        each = [numbers.setdefault(item.scenario_id, len(numbers)) for item in self.scenarios]
+        return np.array(each, dtype=np.intp)
+
+    def slices(self) -> list[Slice]:
+        """Return (kind, label, mask) overall, by regime and by family, in the order of the suite."""
+        found: list[Slice] = [(*OVERALL, np.ones(len(self.scenarios), dtype=np.bool_))]
+        kinds: dict[str, Callable[[Scenario], str]] = {
+            "regime": lambda item: item.regime.value,
+            "family": lambda item: item.family.value,
+        }
+        for kind, key in kinds.items():
+            labels = [key(item) for item in self.scenarios]
+            found.extend((kind, label, np.array([each == label for each in labels])) for label in dict.fromkeys(labels))
+        return found
+
+    def parts(self, reference: str) -> dict[str, Floats]:
+        """Return every reported quantity per episode, in the order of the table.
+
+        ``played + gap = reference``; ``execution + inference + uncertainty + control = gap``;
+        ``uncertainty = uncertainty_own + uncertainty_unavoidable``; ``control_residual`` is control against the
+        clairvoyant; ``belief + type + planning = clairvoyant - base``.
+        """
+        target = self.oracle if reference == "oracle" else self.clairvoyant
+        unavoidable = self.clairvoyant - self.oracle
+        uncertainty = self.revealed - self.posterior
+        parts: dict[str, Floats] = {
+            Part.PLAYED: self.played,
+            Part.REFERENCE: target,
+            Part.GAP: target - self.played,
+            Part.EXECUTION: self.base - self.played,
+            Part.INFERENCE: self.posterior - self.base,
+            Part.UNCERTAINTY: uncertainty,
+            Part.UNCERTAINTY_OWN: uncertainty - unavoidable,
+            Part.UNCERTAINTY_UNAVOIDABLE: unavoidable,
+            Part.CONTROL: target - self.revealed,
+            Part.CONTROL_RESIDUAL: self.clairvoyant - self.revealed,
+        }
+        return {**parts, **order_free_parts(self)}
+
+    def facts(self, reference: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a stored split says before and after its rows."""
+        after = {
+            "num_episodes": len(self.scenarios),
+            "num_excluded": len(self.excluded),
+            "excluded": list(self.excluded),
+        }
+        return {"reference": reference}, after
+
     def take(self, indices: Sequence[int]) -> Arms:
         """Return the arms of some of the episodes."""
         chosen = list(indices)
@@ -59,6 +124,26 @@ class Arms:
             swapped=None if self.swapped is None else self.swapped[chosen],
             excluded=self.excluded,
         )
+
+
+def order_free_parts(arms: Arms) -> dict[str, Floats]:
+    """Return the Shapley split of ``clairvoyant - base`` among belief, type and planning; empty if it was not run.
+
+    Told the type, the posterior adds nothing, so coalitions with the type do not depend on the belief.
+    """
+    if arms.swapped is None:
+        return {}
+    worth = {
+        frozenset[str](): arms.base,
+        frozenset({"belief"}): arms.posterior,
+        frozenset({"type"}): arms.revealed,
+        frozenset({"belief", "type"}): arms.revealed,
+        frozenset({"planning"}): arms.swapped,
+        frozenset({"belief", "planning"}): arms.oracle,
+        frozenset({"type", "planning"}): arms.clairvoyant,
+        frozenset(IMPROVEMENTS): arms.clairvoyant,
+    }
+    return {f"order_free_{name}": part for name, part in shapley_values(IMPROVEMENTS, worth).items()}
 
 
 def run_arms(

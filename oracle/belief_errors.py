@@ -29,7 +29,7 @@ from terms.records import EpisodeRecord
 from terms.scenario import Scenario
 from terms.types import Belief
 
-PARTS = ("be_type", "be_r", "be_kappa", "brier_eta")
+ERROR_PARTS = ("be_type", "be_r", "be_kappa", "brier_eta")
 
 
 class MeanErrors(NamedTuple):
@@ -54,7 +54,7 @@ class ErrorCurves(NamedTuple):
 class BeliefErrors:
     """One row a moment with a stated belief: episode's number and round (n,), and errors by part, nan if not stated.
 
-    ``stated``, ``exact`` and ``distance`` map the parts of :data:`PARTS` to arrays (n,).
+    ``stated``, ``exact`` and ``distance`` map the parts of :data:`ERROR_PARTS` to arrays (n,).
     """
 
     horizon: int
@@ -74,8 +74,8 @@ class BeliefErrors:
         return self._means(part, np.ones(len(self.round), dtype=bool))
 
     def _means(self, part: str, chosen: NDArray[np.bool_]) -> MeanErrors:
-        if part not in PARTS:
-            raise ValueError(f"part={part!r}, allowed are {', '.join(PARTS)}")
+        if part not in ERROR_PARTS:
+            raise ValueError(f"part={part!r}, allowed are {', '.join(ERROR_PARTS)}")
         stated, exact, distance = self.stated[part], self.exact[part], self.distance[part]
         used = chosen & ~np.isnan(stated)  # the posterior has every part, also where the agent left one out
         ones, episode = np.ones(int(used.sum())), self.episode[used]
@@ -140,7 +140,7 @@ class _Row(NamedTuple):
 
 def _row(place: int, number: int, stated: Belief, exact: Belief, record: EpisodeRecord) -> _Row:
     errors = belief_errors(stated, record), belief_errors(exact, record), _distances(stated, exact, record.price_range)
-    return _Row(place, number, *(tuple(each.get(part, np.nan) for part in PARTS) for each in errors))
+    return _Row(place, number, *(tuple(each.get(part, np.nan) for part in ERROR_PARTS) for each in errors))
 
 
 def _distances(stated: Belief, exact: Belief, price_range: float) -> dict[str, float]:
@@ -152,15 +152,15 @@ def _distances(stated: Belief, exact: Belief, price_range: float) -> dict[str, f
     if stated.stance_probs is not None and exact.stance_probs is not None:
         pairs = zip(stated.stance_probs, exact.stance_probs, strict=True)
         found["brier_eta"] = sum((one - other) ** 2 for one, other in pairs)
-    if len(found) == len(PARTS) - 1:
+    if len(found) == len(ERROR_PARTS) - 1:
         found["be_type"] = sum(found.values()) / len(found)
     return found
 
 
 def _arrays(rows: Sequence[_Row], horizon: int) -> BeliefErrors:
     def column(name: str) -> dict[str, Floats]:
-        table = np.array([getattr(row, name) for row in rows], dtype=np.float64).reshape(-1, len(PARTS))
-        return dict(zip(PARTS, table.T, strict=True))
+        table = np.array([getattr(row, name) for row in rows], dtype=np.float64).reshape(-1, len(ERROR_PARTS))
+        return dict(zip(ERROR_PARTS, table.T, strict=True))
 
     return BeliefErrors(
         horizon,

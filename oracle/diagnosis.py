@@ -11,20 +11,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from oracle.decomposition import OVERALL, Decomposition
+from oracle.arms import Arms
+from oracle.gaps import OVERALL, Decomposition
+from oracle.parts import Part
 
 THRESHOLD = 0.05
 DOCUMENTED_EPISODES = 24
-FAULTS = {
-    "execution": "execution",
-    "belief": "inference",
-    "uncertainty": "uncertainty_own",
-    "planning": "control_residual",
+PART_OF_FAULT = {
+    "execution": Part.EXECUTION,
+    "belief": Part.INFERENCE,
+    "uncertainty": Part.UNCERTAINTY_OWN,
+    "planning": Part.CONTROL_RESIDUAL,
 }
 
 
 class Diagnosis(NamedTuple):
-    """``fault`` is a key of :data:`FAULTS` or ``none``; ``shares`` are the parts over the clairvoyant's utility.
+    """``fault`` is a key of :data:`PART_OF_FAULT` or ``none``; ``shares`` are the parts over the clairvoyant's utility.
 
     Shares are ``None`` where the clairvoyant earns nothing, as in infeasible episodes; ``found`` is largest first.
     """
@@ -36,17 +38,17 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(
-    report: Decomposition, *, threshold: float = THRESHOLD, kind: str = OVERALL[0], label: str = OVERALL[1]
+    report: Decomposition[Arms], *, threshold: float = THRESHOLD, kind: str = OVERALL[0], label: str = OVERALL[1]
 ) -> Diagnosis:
     """Name the part of the agent that loses most, in one slice of its decomposition."""
     if not threshold >= 0:
         raise ValueError(f"threshold={threshold}; it must not be negative")
-    rows = {fault: report.row(part, kind, label) for fault, part in FAULTS.items()}
+    rows = {fault: report.row(part, kind, label) for fault, part in PART_OF_FAULT.items()}
     # Against the clairvoyant whatever the report's reference: the two targets differ by the unavoidable part.
-    known = report.row("reference", kind, label).estimate or 0.0
-    unavoidable = report.row("uncertainty_unavoidable", kind, label).estimate or 0.0
+    known = report.row(Part.REFERENCE, kind, label).estimate or 0.0
+    unavoidable = report.row(Part.UNCERTAINTY_UNAVOIDABLE, kind, label).estimate or 0.0
     target = known + unavoidable if report.reference == "oracle" else known
-    honest_gap = target - unavoidable - (report.row("played", kind, label).estimate or 0.0)
+    honest_gap = target - unavoidable - (report.row(Part.PLAYED, kind, label).estimate or 0.0)
     shares = {
         fault: row.estimate / target if row.estimate is not None and target > 0 else None for fault, row in rows.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from oracle.parts import STEPS, Part, in_words
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -12,17 +13,6 @@ if TYPE_CHECKING:
 
     from oracle.explain import Explanation
     from oracle.tables import SuiteValue
-
-STEPS = ("execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control")
-_LABELS = {
-    "played": "as played",
-    "execution": "execution",
-    "inference": "inference",
-    "uncertainty_own": "uncertainty\n(own)",
-    "uncertainty_unavoidable": "uncertainty\n(unavoidable)",
-    "control": "control",
-    "caution": "caution",
-}
 
 
 class Colors(NamedTuple):
@@ -45,7 +35,6 @@ def plot_waterfall(
     target: str,
     title: str,
     colors: Colors = STANDARD_COLORS,
-    steps: Sequence[str] = STEPS,
 ) -> Axes:
     """Draw bars from the utility as played to the reference's, one step a part, each with its 95 % interval.
 
@@ -54,22 +43,21 @@ def plot_waterfall(
     Parameters
     ----------
     rows
-        Estimates by part: ``played``, ``reference``, and every step.
+        Estimates by part: ``played``, ``reference``, and the steps between.
     target
         Name of the reference.
-    steps
-        Parts from left to right.
     """
     if ax is None:
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots(figsize=(8, 4))
-    level = rows["played"].estimate or 0.0
+    steps = [part for part in STEPS if part in rows]
+    level = rows[Part.PLAYED].estimate or 0.0
     ax.bar(0, level, color=colors.level)
     for place, part in enumerate(steps, start=1):
         row = rows[part]
         step = row.estimate or 0.0
-        colour = colors.shared if part == "uncertainty_unavoidable" else colors.gain if step >= 0 else colors.loss
+        colour = colors.shared if part is Part.UNCERTAINTY_UNAVOIDABLE else colors.gain if step >= 0 else colors.loss
         ax.bar(place, step, bottom=level, color=colour)
         ax.hlines(level, place - 1.4, place + 0.4, color=colors.line, linewidth=0.7)
         top = max(level, level + step)
@@ -78,8 +66,9 @@ def plot_waterfall(
             top = max(top, level + row.high)
         level += step
         ax.annotate(f"{step:+.2f}", (place, top), textcoords="offset points", xytext=(0, 3), ha="center", fontsize=9)
-    ax.bar(len(steps) + 1, rows["reference"].estimate or 0.0, color=colors.level)
-    ax.set_xticks(range(len(steps) + 2), [*(_LABELS[part] for part in ("played", *steps)), target], fontsize=9)
+    ax.bar(len(steps) + 1, rows[Part.REFERENCE].estimate or 0.0, color=colors.level)
+    names = [*(label.replace(", ", ",\n") for label in in_words(rows, target).values())]
+    ax.set_xticks(range(len(steps) + 2), names, fontsize=9)
     ax.set_ylabel("mean utility (price units)")
     ax.set_title(title, fontsize=10)
     return ax

@@ -34,10 +34,10 @@ EventRow Frozen Group Guard Job Key Knowledge Line Memory Message Observation Of
 Plan Planner Problem Product Progress PromotionRow Record Result Row Rules Share Supplier Table Told View Voice
 Window between build_player choose close_store compare conclude cost cut decide decompose diagnose digest draw_cue
 episode_of explain from_row join_promotion lint_economy observe offer_values open_header open_store parquet_bytes
-parts_of pick play price_grid read_calls read_move render replay reply_text run_arms seat_of serve solve
+pick play price_grid read_calls read_move render replay reply_text seat_of serve solve
 summary_object to_row verify write_results
-BOOTSTRAP_SEED CALLS COLORS COLUMNS FAULTS FORMAT HEADLINE METRICS MIN_SPREAD NUM_BINS PAIRED PARTS PLANNING_GRID
-PLAYERS PRICE_LIMIT REPLIES SEED STANDARD STEPS T TERMINATIONS
+BOOTSTRAP_SEED CALLS COLORS COLUMNS FORMAT HEADLINE METRICS MIN_SPREAD NUM_BINS PAIRED PLANNING_GRID
+PRICE_LIMIT REPLIES SEED STANDARD T TERMINATIONS
 """.split()  # noqa: SIM905
 """Names still defined twice; a name that got one home leaves this list, none joins it."""
 MOST_STEMS = 43

@@ -23,12 +23,10 @@ from terms.episode import agent_name
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from oracle.decomposition import Decomposition
+    from oracle.arms import Arms
+    from oracle.gaps import Decomposition
     from oracle.tables import SuiteValue
 
-_TABLE_PARTS = (
-    "played", "execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control", "reference",
-)  # fmt: skip
 _SE_HEADINGS = ("oracle_se_plus", "se_lower", "se_upper")
 HalfWidth = Annotated[float, typer.Option(min=0.01, help="State the episodes needed for 95 % intervals of +- this.")]
 
@@ -172,7 +170,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     _print_decomposition(report, found)
 
 
-def decomposition_object(report: Decomposition, spec: SuiteSpec, half_width: float) -> dict[str, Any]:
+def decomposition_object(report: Decomposition[Arms], spec: SuiteSpec, half_width: float) -> dict[str, Any]:
     """Return what ``--json`` prints and ``terms report --decomposition`` reads."""
     from oracle.diagnosis import diagnose
 
@@ -181,12 +179,12 @@ def decomposition_object(report: Decomposition, spec: SuiteSpec, half_width: flo
         "suite": spec.label,
         "suite_digest": spec.digest(),
         "half_width": half_width,
-        "required_episodes": report.required_episodes(half_width),
+        "required_episodes": report.required(half_width),
         "diagnosis": diagnose(report)._asdict(),
     }
 
 
-def _print_decomposition(report: Decomposition, found: dict[str, Any]) -> None:
+def _print_decomposition(report: Decomposition[Arms], found: dict[str, Any]) -> None:
     slices = list(dict.fromkeys((row.slice, row.label) for row in report.rows))
     title = f"{report.agent} against the {report.reference} on {found['suite']}, mean utility in price units"
     print_table(
@@ -200,10 +198,14 @@ def _print_decomposition(report: Decomposition, found: dict[str, Any]) -> None:
         note(f"note: {len(report.arms.excluded)} scenarios were lost to the provider and excluded from every arm")
 
 
-def _parts_table(title: str, report: Decomposition, slices: Sequence[tuple[str, str]], found: dict[str, Any]) -> Table:
+def _parts_table(
+    title: str, report: Decomposition[Arms], slices: Sequence[tuple[str, str]], found: dict[str, Any]
+) -> Table:
+    from oracle.parts import left_to_right
+
     parts = list(dict.fromkeys(row.part for row in report.rows))
     lines = []
-    for part in [*_TABLE_PARTS, *(part for part in parts if part not in _TABLE_PARTS)]:
+    for part in dict.fromkeys([*left_to_right(parts), *parts]):
         needed = found["required_episodes"][part]
         cells = [estimate(report.row(part, *each)._asdict()) for each in slices]
         lines.append((part.replace("_", " "), *cells, "-" if needed is None else str(needed)))

@@ -10,7 +10,7 @@ from typing import Any
 import terms
 from commerce.bankroll import PeriodRecord
 from experiments.comparing.sessions import check_same_world
-from experiments.report.bankroll_panels import PARTS, balance_panels, gap_panels, survival_panels
+from experiments.report.bankroll_panels import REFERENCE, balance_panels, gap_panels, survival_panels
 from experiments.report.figures import SvgSheet
 from experiments.report.page import asset, content_policy, environment, format_number, write_page
 from experiments.report.viewer import to_script_json
@@ -64,6 +64,8 @@ def report_sessions(runs: Sequence[SessionsRun], path: Path, *, title: str) -> P
 
 def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
     """Return the report as one HTML document; the same agent on the same sessions twice raises."""
+    from oracle.parts import Part, in_words
+
     labels = [(run.header.agent, run.header.spec.label) for run in runs]
     for agent, label in labels:
         if labels.count((agent, label)) > 1:
@@ -91,7 +93,7 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
             headline=HEADLINE,
             session_metrics=SESSION_METRICS,
             figures=figures,
-            parts=PARTS,
+            parts=in_words(Part, REFERENCE),
             worth_words=WORTH,
             not_checked=NOT_CHECKED,
             num_labels=len({view.label for view in views}),

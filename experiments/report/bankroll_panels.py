@@ -16,19 +16,9 @@ from terms.estimates import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+REFERENCE = "ruin-aware reference"
 _SIZE, _MARGINS = (400, 220), Margins(58, 38, 8, 8)
 _STEPS_SIZE, _STEPS_MARGINS = (560, 240), Margins(58, 44, 8, 14)
-PARTS = {
-    "played": "as played",
-    "execution": "execution",
-    "inference": "inference",
-    "uncertainty_own": "uncertainty, own",
-    "uncertainty_unavoidable": "uncertainty, unavoidable",
-    "control": "control",
-    "caution": "caution",
-    "reference": "ruin-aware reference",
-}
-"""Parts of a gap from left to right, and how each is named to a reader."""
 
 
 class View(Protocol):
@@ -103,12 +93,12 @@ def survival_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
 def gap_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
     """Draw the gap of every run that was split, as steps to the reference; returns SVG by run key."""
     from experiments.report.panels import step_colors
-    from oracle.bankroll.gap import STEPS
+    from oracle.parts import in_words
     from oracle.plotting import plot_waterfall
 
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
         def draw(ax: Axes) -> Axes:
-            plot_waterfall(parts, ax, target="ruin-aware", title="", colors=step_colors(), steps=STEPS)
+            plot_waterfall(parts, ax, target="ruin-aware", title="", colors=step_colors())
             ax.set_ylabel("final balance (dollars)")
             return ax
 
@@ -117,7 +107,9 @@ def gap_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
     found = {}
     for view in views:
         if view.gap is not None:
-            words = ", ".join(f"{name} {_number(view.gap[part])}" for part, name in PARTS.items())
+            words = ", ".join(
+                f"{name} {_number(view.gap[part])}" for part, name in in_words(view.gap, REFERENCE).items()
+            )
             label = f"Final balance of {view.agent} in dollars: {words}."
             found[view.key] = sheet.draw(plot(view.gap), size=_STEPS_SIZE, margins=_STEPS_MARGINS, label=label)
     return found

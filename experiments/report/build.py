@@ -14,7 +14,6 @@ from experiments.episodes.validity import MAX_UNUSABLE_SHARE
 from experiments.report.model import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.page import asset, content_policy, environment, write_page
 from experiments.report.panels import (
-    PARTS,
     belief_panels,
     check_panels,
     concession_panels,
@@ -87,6 +86,8 @@ def build_report(  # noqa: PLR0913 - everything a page can show
     ValueError
         If there is no run, a label is used twice, or a comparison names an agent that is not there.
     """
+    from oracle.parts import Part, in_words
+
     check_inputs(runs, comparisons, checks)
     views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
     suites = suite_views(views, comparisons)
@@ -108,7 +109,7 @@ def build_report(  # noqa: PLR0913 - everything a page can show
         suites=suites,
         waterfalls=waterfalls,
         checks=checks,
-        parts=PARTS,
+        parts=in_words(part for part in Part if part is not Part.CAUTION),
         num_reviewed=sum(len(view.run.reviews) for view in views),
         pairs=suite_pairs(suites),
         viewer_json=to_script_json(payload),

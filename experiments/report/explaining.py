@@ -85,12 +85,12 @@ def follow_run(run: Run, tell: Callable[[], None] = lambda: None) -> Trace:
 
 def belief_facts(errors: BeliefErrors) -> BeliefFacts | None:
     """Return what the report shows of stated beliefs; ``None`` if no full belief was stated."""
-    from oracle.belief_errors import PARTS
+    from oracle.belief_errors import ERROR_PARTS
 
-    overall = {part: errors.overall(part)._asdict() for part in PARTS}
+    overall = {part: errors.overall(part)._asdict() for part in ERROR_PARTS}
     if overall["be_type"]["stated"].estimate is None:
         return None
-    return BeliefFacts(overall, {part: errors.curves(part)._asdict() for part in PARTS})
+    return BeliefFacts(overall, {part: errors.curves(part)._asdict() for part in ERROR_PARTS})
 
 
 def posterior_check(suite: str, calibrations: Sequence[Calibration]) -> PosteriorCheck:

@@ -22,16 +22,6 @@ LARGEST = 1.5
 """Scales stop here in either direction: one absurd offer must not flatten every other curve."""
 _ROWS_SIZE, _ROWS_MARGINS = (320, 170), Margins(78, 24, 14, 4)
 _STEPS_SIZE, _STEPS_MARGINS = (480, 230), Margins(54, 44, 8, 14)
-PARTS = {
-    "played": "as played",
-    "execution": "execution",
-    "inference": "inference",
-    "uncertainty_own": "uncertainty, own",
-    "uncertainty_unavoidable": "uncertainty, unavoidable",
-    "control": "control",
-    "reference": "reference",
-}
-"""Parts of a waterfall from left to right, and how each is named to a reader."""
 _CURVE_SIZE, _CURVE_MARGINS = (320, 186), Margins(54, 38, 8, 8)
 
 
@@ -163,6 +153,7 @@ def _dollars(value: Estimate) -> str:
 
 def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
     """Draw the steps from the utility as played to the reference's; returns SVG by slice label."""
+    from oracle.parts import in_words
     from oracle.plotting import plot_waterfall
 
     colors = step_colors()
@@ -177,8 +168,8 @@ def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
             margins=_STEPS_MARGINS,
             label=_describe(
                 f"Utility of {waterfall.agent}, {label}",
-                [PARTS[name] for name in PARTS],
-                [parts[name] for name in PARTS],
+                list(in_words(parts).values()),
+                [parts[name] for name in in_words(parts)],
             ),
         )
         for label, parts in waterfall.slices.items()

@@ -15,11 +15,12 @@ from experiments.sessions.gap_file import has_nothing_to_repair
 from experiments.sessions.play import SessionJob, Table
 from experiments.sessions.spec import Arm, SessionsSpec
 from oracle.agents import Planner
-from oracle.bankroll.gap import SessionGap, play_references, run_arms, split_gap
+from oracle.bankroll.gap import SessionArms, play_references, run_session_arms, split_gap
 from oracle.bankroll.meeting import Table as OracleTable
 from oracle.bankroll.memory import Memory
 from oracle.bankroll.reference import SupplierReference
 from oracle.bankroll.worth import SessionWorth
+from oracle.gaps import Decomposition
 from oracle.interventions import Condition, play_condition
 from terms import Scenario
 from terms.aliases import Progress
@@ -30,7 +31,7 @@ from terms.types import Family, ReplyFault
 
 def sessions_gap(
     run: SessionsRun, agent: AgentLike, worth: SessionWorth, *, progress: Progress | None = None
-) -> SessionGap:
+) -> Decomposition[SessionArms]:
     """Split the gap of the scored sessions of ``run``, played by ``agent``.
 
     Raises
@@ -54,7 +55,7 @@ def sessions_gap(
     def play_reference(session: int) -> dict[str, float]:
         return play_references(session, spec.chain, spec.economics, worth, table)
 
-    arms = run_arms(scored, play_arm, play_reference, progress)
+    arms = run_session_arms(scored, play_arm, play_reference, progress)
     return split_gap(run.header.agent, arms)
 
 

@@ -22,8 +22,9 @@ from experiments.storage.journal import strict_loads
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
-    from oracle.bankroll.gap import SessionGap
+    from oracle.bankroll.gap import SessionArms
     from oracle.bankroll.worth import SessionWorth
+    from oracle.gaps import Decomposition
 
 HALF_WIDTH = 25.0
 WORTH = {
@@ -42,14 +43,14 @@ WORTH = {
 NOT_CHECKED = "the balances of arms other than as played, and what a session is worth, are not derived again"
 
 
-def write_gap(run: SessionsRun, gap: SessionGap, worth: SessionWorth) -> dict[str, Any]:
+def write_gap(run: SessionsRun, gap: Decomposition[SessionArms], worth: SessionWorth) -> dict[str, Any]:
     """Write ``gap.json`` into the folder of ``run`` and return what it holds."""
     found = {
         **_facts(run),
         **gap.to_json_object(),
         "worth": worth.to_json_object(),
         "half_width": HALF_WIDTH,
-        "required_sessions": gap.required_sessions(HALF_WIDTH),
+        "required_sessions": gap.required(HALF_WIDTH),
     }
     write_atomically(run.folder / GAP, (json.dumps(found, allow_nan=False, indent=1) + "\n").encode())
     return found
@@ -129,7 +130,7 @@ def _split_findings(found: Mapping[str, Any]) -> Iterator[str]:
         for name, value in derived._asdict().items():
             if not _agree(row[name], value):
                 yield f"{name} of {derived.part} is {row[name]}; the balances give {value}"
-    if found["required_sessions"] != again.required_sessions(found["half_width"]):
+    if found["required_sessions"] != again.required(found["half_width"]):
         yield "required_sessions are not what the balances give"
 
 

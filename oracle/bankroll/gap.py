@@ -19,26 +19,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commerce.economics import BankrollChain, ChainConfig, EconomicsConfig, build_chain
 from oracle.bankroll.meeting import Table
 from oracle.bankroll.sessions import KnownTypes, PlayPeriod, PolicyPlayer, run_session
 from oracle.bankroll.worth import SessionWorth
-from oracle.bootstrap import bootstrap_means, required_episodes
-from oracle.decomposition import OVERALL, Row
+from oracle.gaps import OVERALL, Decomposition, Slice, split
 from oracle.interventions import Condition
-from terms.aliases import Floats
-from terms.estimates import Estimate
+from oracle.parts import Part
+from terms.aliases import Floats, Progress
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-PARTS = ("execution", "inference", "uncertainty", "control", "caution")
-STEPS = ("execution", "inference", "uncertainty_own", "uncertainty_unavoidable", "control", "caution")
 ARMS = ("played", "base", "posterior", "revealed", "neutral", "aware", "known", "memoryless")
+RUIN_AWARE = "ruin-aware"
+"""The name of the reference."""
 PlayArm = Callable[[int, Condition], float | None]
 """Final balance in dollars of the agent, repaired, in a session under a condition; ``None`` if the provider failed."""
 
@@ -57,77 +54,53 @@ class SessionArms:
             if shape != (len(self.sessions),):
                 raise ValueError(f"balances[{name!r}] has shape {shape}; there are {len(self.sessions)} sessions")
 
+    @property
+    def unit(self) -> str:
+        """What is measured, for an axis."""
+        return "final balance (dollars)"
 
-def parts_of(arms: SessionArms) -> dict[str, Floats]:
-    """Return every reported quantity per session; :data:`PARTS` sum to ``gap``, ``played + gap = reference``."""
-    at = arms.balances
-    unavoidable, uncertainty = at["known"] - at["neutral"], at["revealed"] - at["posterior"]
-    return {
-        "played": at["played"],
-        "reference": at["aware"],
-        "gap": at["aware"] - at["played"],
-        "execution": at["base"] - at["played"],
-        "inference": at["posterior"] - at["base"],
-        "uncertainty": uncertainty,
-        "uncertainty_own": uncertainty - unavoidable,
-        "uncertainty_unavoidable": unavoidable,
-        "control": at["neutral"] - at["revealed"],
-        "caution": at["aware"] - at["neutral"],
-        "memory": at["aware"] - at["memoryless"],
-    }
+    @property
+    def clusters(self) -> NDArray[np.intp]:
+        """Every session is a block of its own."""
+        return np.arange(len(self.sessions))
 
+    def slices(self) -> list[Slice]:
+        """Return the whole; sessions have no slices."""
+        return [(*OVERALL, np.ones(len(self.sessions), dtype=np.bool_))]
 
-@dataclass(frozen=True, eq=False)
-class SessionGap:
-    """The gap of one agent, its parts with intervals over sessions, and the arms they rest on."""
-
-    agent: str
-    arms: SessionArms
-    rows: tuple[Row, ...]
-
-    def row(self, part: str) -> Row:
-        """Return one part."""
-        for row in self.rows:
-            if row.part == part:
-                return row
-        raise ValueError(f"part={part!r}, allowed are {', '.join(row.part for row in self.rows)}")
-
-    def required_sessions(self, half_width: float) -> dict[str, int | None]:
-        """Return for each part how many sessions a 95 % interval of ``half_width`` dollars would take."""
-        clusters = np.arange(len(self.arms.sessions))
-        return {name: required_episodes(part, clusters, half_width) for name, part in parts_of(self.arms).items()}
-
-    def to_json_object(self) -> dict[str, Any]:
-        """Return JSON types: every part with its interval, every arm by session."""
+    def parts(self, reference: str = RUIN_AWARE) -> dict[str, Floats]:
+        """Return every reported quantity per session; the summands add up to ``gap``, ``played + gap = reference``."""
+        del reference  # there is one
+        at = self.balances
+        unavoidable, uncertainty = at["known"] - at["neutral"], at["revealed"] - at["posterior"]
         return {
-            "agent": self.agent,
-            "unit": "dollars of final balance",
-            "rows": [row._asdict() for row in self.rows],
-            "sessions": list(self.arms.sessions),
-            "balances": {name: self.arms.balances[name].tolist() for name in ARMS},
-            "excluded": list(self.arms.excluded),
+            Part.PLAYED: at["played"],
+            Part.REFERENCE: at["aware"],
+            Part.GAP: at["aware"] - at["played"],
+            Part.EXECUTION: at["base"] - at["played"],
+            Part.INFERENCE: at["posterior"] - at["base"],
+            Part.UNCERTAINTY: uncertainty,
+            Part.UNCERTAINTY_OWN: uncertainty - unavoidable,
+            Part.UNCERTAINTY_UNAVOIDABLE: unavoidable,
+            Part.CONTROL: at["neutral"] - at["revealed"],
+            Part.CAUTION: at["aware"] - at["neutral"],
+            Part.MEMORY: at["aware"] - at["memoryless"],
         }
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the waterfall from the balance as played to the reference's."""
-        from oracle.plotting import plot_waterfall
+    def facts(self, reference: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a stored split says before and after its rows: every arm by session."""
+        del reference
+        after = {
+            "sessions": list(self.sessions),
+            "balances": {name: self.balances[name].tolist() for name in ARMS},
+            "excluded": list(self.excluded),
+        }
+        return {"unit": "dollars of final balance"}, after
 
-        parts = {row.part: Estimate(*row[3:]) for row in self.rows}
-        title = f"{self.agent}: {len(self.arms.sessions)} sessions"
-        ax = plot_waterfall(parts, ax, target="ruin-aware", title=title, steps=STEPS)
-        ax.set_ylabel("final balance (dollars)")
-        return ax
 
-
-def split_gap(agent: str, arms: SessionArms, *, rng: np.random.Generator | None = None) -> SessionGap:
-    """Split the gap of arms already played; the bootstrap draws sessions, all parts from the same draws."""
-    draws = np.random.default_rng(0) if rng is None else rng
-    parts = parts_of(arms)
-    table = np.stack(list(parts.values()), axis=1)
-    estimates = bootstrap_means(table, np.arange(len(arms.sessions)), rng=draws)
-    kind, label = OVERALL
-    rows = [Row(kind, label, part, *each) for part, each in zip(parts, estimates, strict=True)]
-    return SessionGap(agent, arms, tuple(rows))
+def split_gap(agent: str, arms: SessionArms, *, rng: np.random.Generator | None = None) -> Decomposition[SessionArms]:
+    """Split the gap of arms already played; the bootstrap draws sessions."""
+    return split(agent, RUIN_AWARE, arms, rng=rng)
 
 
 def play_references(
@@ -147,11 +120,11 @@ def play_references(
     }
 
 
-def run_arms(
+def run_session_arms(
     played: Mapping[int, float],
     play_arm: PlayArm,
     play_reference: Callable[[int], dict[str, float]],
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> SessionArms:
     """Play every arm of the sessions in ``played`` (final balances in dollars by session, as they were played).
 

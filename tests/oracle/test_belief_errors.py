@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import terms
-from oracle.belief_errors import PARTS, trace_beliefs
+from oracle.belief_errors import ERROR_PARTS, trace_beliefs
 from oracle.interventions import Reference, informed
 from oracle.posterior import stated_belief
 from oracle.prior import Grid
@@ -49,7 +49,7 @@ def test_errors_by_hand():
     assert errors.distance["be_kappa"][row] == pytest.approx(abs(0.5 - exact.kappa_hat))
     squares = [(one - other) ** 2 for one, other in zip(FIXED.stance_probs, exact.stance_probs, strict=True)]
     assert errors.distance["brier_eta"][row] == pytest.approx(sum(squares))
-    parts = [errors.distance[part][row] for part in PARTS[1:]]
+    parts = [errors.distance[part][row] for part in ERROR_PARTS[1:]]
     assert errors.distance["be_type"][row] == pytest.approx(sum(parts) / 3)
 
 

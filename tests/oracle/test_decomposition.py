@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import terms
 from oracle.agents import BELIEF_AGENTS
 from oracle.arms import Arms, run_arms
-from oracle.decomposition import decompose, decompose_arms, parts_of
+from oracle.decomposition import decompose, decompose_arms
 from oracle.diagnosis import DOCUMENTED_EPISODES
 from oracle.interventions import Reference
 from oracle.prior import Grid
@@ -33,7 +33,7 @@ def reports():
 
 
 def assert_identities(arms, reference):
-    parts = parts_of(arms, reference)
+    parts = arms.parts(reference)
     gap = parts["reference"] - parts["played"]
     np.testing.assert_allclose(sum(parts[name] for name in ORDERED), gap, atol=1e-12, rtol=0)
     np.testing.assert_allclose(parts["gap"], gap, atol=1e-12, rtol=0)
@@ -118,13 +118,13 @@ def test_the_same_episodes_give_the_same_intervals(reports):
 
 def test_required_episodes_shrink_with_the_width(reports):
     report = reports["patient"][0]
-    wide, narrow = report.required_episodes(1.0), report.required_episodes(0.5)
+    wide, narrow = report.required(1.0), report.required(0.5)
     assert narrow["gap"] == pytest.approx(4 * wide["gap"], abs=12)  # rounding, and t instead of z, times four
 
 
 def test_without_the_swapped_arm_the_order_free_split_is_left_out():
     arms = run_arms(Patient(), SUITE[:2], reference=COARSE, is_order_free=False)
-    assert not any(name.startswith("order_free") for name in parts_of(arms, "oracle"))
+    assert not any(name.startswith("order_free") for name in arms.parts("oracle"))
 
 
 def test_a_provider_failure_removes_the_scenario_from_every_arm():

@@ -17,14 +17,14 @@ from experiments.episodes.runner import run_suite
 from experiments.plots.sessions import plot_balances
 from experiments.report import build_report
 from experiments.report.bankroll import HEADLINE, build_sessions_report, report_sessions
-from experiments.report.bankroll_panels import PARTS
 from experiments.report.reporting import report_run
 from experiments.sessions.folder import GAP, load_sessions
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec
 from experiments.sessions.summary import SESSION_METRICS
-from oracle.bankroll.gap import STEPS, SessionArms, split_gap
+from oracle.bankroll.gap import SessionArms, split_gap
+from oracle.parts import STEPS, Part, in_words
 from terms.agents import build_scripted
 from tests.experiments.folders import run_cli
 from tests.experiments.report.cases import HOSTILE
@@ -89,7 +89,7 @@ def test_every_section_and_figure_is_there(page, played):
     assert len(page.of("svg")) == 2 * len(played) + 1  # balances and survival of each, one gap
     assert page.words.count("How to read it:") == 6
     assert set(HEADLINE) <= set(_metrics(played))
-    assert set(STEPS) < set(PARTS)
+    assert set(STEPS) < set(in_words(Part))
     assert NOT_CHECKED in page.words
 
 

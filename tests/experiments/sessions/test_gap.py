@@ -14,11 +14,11 @@ from experiments.sessions.folder import GAP, load_sessions
 from experiments.sessions.gap import play_session, sessions_gap
 from experiments.sessions.run import run_sessions
 from experiments.sessions.spec import SessionsSpec
-from oracle.bankroll.gap import PARTS, parts_of
 from oracle.bankroll.meeting import Table
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
 from oracle.interventions import Condition
+from oracle.parts import SUMMANDS
 from oracle.roster import build_player
 from terms import Offer, Unusable
 from terms.agents import build_scripted
@@ -43,18 +43,18 @@ def gap_of(agent, worth, folder):
 
 def test_an_agent_that_heeds_nothing_it_is_told_loses_control_alone(worth, tmp_path):
     run, gap = gap_of(build_scripted("fixed-0.30"), worth, tmp_path)
-    parts = parts_of(gap.arms)
+    parts = gap.arms.parts()
     for name in ("execution", "inference", "uncertainty"):
         assert (parts[name] == 0).all()
     assert parts["played"].tolist() == [session.terminal_cents / 100 for session in run.sessions]
-    assert sum(parts[name] for name in PARTS) == pytest.approx(parts["gap"])
+    assert sum(parts[name] for name in SUMMANDS) == pytest.approx(parts["gap"])
     assert parts["control"].sum() > 0
 
 
 def test_spoilt_replies_are_execution(worth, tmp_path):
     _, gap = gap_of(build_player("faulty-execution"), worth, tmp_path)
-    parts = parts_of(gap.arms)
-    assert sum(parts[name] for name in PARTS) == pytest.approx(parts["gap"])
+    parts = gap.arms.parts()
+    assert sum(parts[name] for name in SUMMANDS) == pytest.approx(parts["gap"])
     assert parts["execution"].sum() > 0
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.bankroll.gap import ARMS, PARTS, SessionArms, parts_of, run_arms, split_gap
+from oracle.bankroll.gap import ARMS, SessionArms, run_session_arms, split_gap
 from oracle.interventions import Condition
+from oracle.parts import SUMMANDS
 
 money = st.floats(-100, 2000, allow_nan=False)
 
@@ -18,12 +19,12 @@ def test_parts_sum_to_the_gap_in_every_session(rows):
     arms = SessionArms(
         tuple(range(len(rows))), {name: np.array([row[i] for row in rows]) for i, name in enumerate(ARMS)}
     )
-    parts = parts_of(arms)
-    assert sum(parts[name] for name in PARTS) == pytest.approx(parts["gap"], abs=1e-8)
+    parts = arms.parts()
+    assert sum(parts[name] for name in SUMMANDS) == pytest.approx(parts["gap"], abs=1e-8)
     assert parts["played"] + parts["gap"] == pytest.approx(parts["reference"], abs=1e-8)
     assert parts["uncertainty_own"] + parts["uncertainty_unavoidable"] == pytest.approx(parts["uncertainty"], abs=1e-8)
     found = split_gap("x", arms)
-    assert sum(found.row(name).estimate for name in PARTS) == pytest.approx(found.row("gap").estimate, abs=1e-8)
+    assert sum(found.row(name).estimate for name in SUMMANDS) == pytest.approx(found.row("gap").estimate, abs=1e-8)
     assert found.row("gap").n == len(rows)
 
 
@@ -34,7 +35,7 @@ def references(session):
 def test_arms_by_hand():
     balances = {Condition.BASE: 12.0, Condition.ORACLE_POSTERIOR: 20.0, Condition.REVEALED_TYPE: 45.0}
     told = []
-    arms = run_arms(
+    arms = run_session_arms(
         {0: 10.0, 3: 11.0},
         lambda session, condition: balances[condition],
         references,
@@ -52,19 +53,19 @@ def test_arms_by_hand():
     )  # fmt: skip
     found = gap.to_json_object()
     assert found["balances"]["played"] == [10.0, 11.0]
-    assert gap.required_sessions(1.0)["uncertainty"] is None  # both sessions say 25: no spread seen
-    assert gap.required_sessions(0.5)["execution"] > 2
+    assert gap.required(1.0)["uncertainty"] is None  # both sessions say 25: no spread seen
+    assert gap.required(0.5)["execution"] > 2
 
 
 def test_a_session_lost_in_one_arm_is_lost_in_all():
     def play(session, condition):
         return None if session == 1 and condition is Condition.REVEALED_TYPE else 1.0
 
-    arms = run_arms({0: 1.0, 1: 2.0, 2: 3.0}, play, references)
+    arms = run_session_arms({0: 1.0, 1: 2.0, 2: 3.0}, play, references)
     assert arms.sessions == (0, 2)
     assert arms.excluded == (1,)
     with pytest.raises(ValueError, match="none of 1 sessions"):
-        run_arms({1: 2.0}, play, references)
+        run_session_arms({1: 2.0}, play, references)
     with pytest.raises(ValueError, match="part='noise'"):
         split_gap("x", arms).row("noise")
 
@@ -78,7 +79,7 @@ def test_shapes_are_checked():
 def test_waterfall_is_drawn():
     from matplotlib.figure import Figure
 
-    arms = run_arms({0: 10.0, 3: 11.0}, lambda session, condition: 20.0, references)
+    arms = run_session_arms({0: 10.0, 3: 11.0}, lambda session, condition: 20.0, references)
     ax = split_gap("x", arms).plot(Figure().add_subplot())
     assert len(ax.patches) == 8  # two levels and six steps
     assert "dollars" in ax.get_ylabel()
