@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from commerce.tools import arguments as args
 from commerce.tools import money_tools, search_tools, store_tools
 from commerce.tools.desk import Data, Desk
+from commerce.tools.schemas import plain_schema
 
 WAIT = "wait_for_next_day"
 
@@ -73,7 +74,7 @@ def tool_schemas() -> list[dict[str, Any]]:
             "function": {
                 "name": tool.name,
                 "description": f"{tool.description} {_time_taken(tool)}",
-                "parameters": tool.arguments.model_json_schema(),
+                "parameters": plain_schema(tool.arguments.model_json_schema()),
             },
         }
         for tool in TOOLS.values()

@@ -80,6 +80,7 @@ def run_store(rules: str, num_days: int, max_turns: int) -> Solver:
         system, user = (str(message["content"]) for message in session.opening.messages)
         state.messages = [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
         while not session.is_over:
+            state.store.set(RESULT, unfinished(session))  # a limit of Inspect's ends the sample from outside
             state = await generate(state, tool_calls="none")
             if state.output.stop_reason == "model_length" and len(state.messages) > 3:
                 state.messages = await trim_messages(state.messages[:-1])
@@ -139,15 +140,24 @@ def arguments_of(call: InspectCall) -> str:
     return stored if isinstance(stored, str) else strict_dumps(stored)
 
 
+def unfinished(session: YearSession) -> dict[str, Any]:
+    """Return the numbers of a year that goes on: what stands if a message or token limit of Inspect's ends it now."""
+    return {**numbers(session), "outcome": "unfinished", "detail": "a limit of Inspect's ended the sample"}
+
+
 def conclude(session: YearSession) -> dict[str, Any]:
     """End the year of a session that is over and return its numbers."""
-    year, outcome, detail = session.year, session.outcome, session.detail
-    year.stop()
+    outcome, detail = session.outcome, session.detail
+    session.year.stop()
+    return {**numbers(session), "outcome": outcome, "detail": detail}
+
+
+def numbers(session: YearSession) -> dict[str, Any]:
+    """Return assets, turns and days of a year so far."""
+    year = session.year
     return {
         "final_assets": to_yuan(year.final_fen),
         "multiplier": year.final_fen / year.setting.rules.initial_fen,
-        "outcome": outcome,
-        "detail": detail,
         "turns": session.num_turns,
         "days": year.state.day,
     }
@@ -160,21 +170,9 @@ def as_tool(function: Mapping[str, Any]) -> Tool:
         raise RuntimeError("the solver carries out the calls")
 
     schema = function["parameters"]
-    definitions = schema.get("$defs", {})
     properties = {
-        name: JSONSchema.model_validate({"description": name.replace("_", " "), **inlined(part, definitions)})
+        name: JSONSchema.model_validate({"description": name.replace("_", " "), **part})
         for name, part in schema["properties"].items()
     }
     parameters = ToolParams(properties=properties, required=list(schema.get("required", [])))
     return ToolDef(execute, name=function["name"], description=function["description"], parameters=parameters).as_tool()
-
-
-def inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a JSON schema with its references replaced by what they stand for, which Inspect cannot follow."""
-    if isinstance(schema, list):
-        return [inlined(part, definitions) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    return {name: inlined(part, definitions) for name, part in schema.items()}

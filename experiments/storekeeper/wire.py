@@ -17,7 +17,6 @@ from experiments.years.transcript import Said
 Message = dict[str, Any]
 _BAD_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _SHOWN = 500
-_KEPT_KEYS = ("type", "properties", "required", "enum", "const", "items", "anyOf", "additionalProperties")
 _MOST_ITEMS = 8
 
 
@@ -100,7 +99,7 @@ def call_schema(tools: Sequence[Mapping[str, Any]], text_limit: int | None) -> d
                 "type": "object",
                 "properties": {
                     "name": {"const": function["name"]},
-                    "arguments": _plain_schema(function["parameters"], function["parameters"], text_limit),
+                    "arguments": _closed(function["parameters"], text_limit),
                 },
                 "required": ["name", "arguments"],
                 "additionalProperties": False,
@@ -110,27 +109,20 @@ def call_schema(tools: Sequence[Mapping[str, Any]], text_limit: int | None) -> d
     }
 
 
-def _plain_schema(schema: Mapping[str, Any], root: Mapping[str, Any], text_limit: int | None) -> dict[str, Any]:
-    """Return ``schema`` with its references put in and without ranges, which few servers can enforce."""
-    if "$ref" in schema:
-        return _plain_schema(root["$defs"][schema["$ref"].rpartition("/")[2]], root, text_limit)
-    plain: dict[str, Any] = {}
-    for key in _KEPT_KEYS:
-        if key not in schema:
-            continue
-        value = schema[key]
-        if key == "properties":
-            value = {name: _plain_schema(part, root, text_limit) for name, part in value.items()}
-        elif key == "items":
-            value = _plain_schema(value, root, text_limit)
-        elif key == "anyOf":
-            value = [_plain_schema(part, root, text_limit) for part in value]
-        plain[key] = value
-    if text_limit is not None and plain.get("type") == "string" and "enum" not in plain:
-        plain["maxLength"] = text_limit
-    if text_limit is not None and plain.get("type") == "array":
-        plain["maxItems"] = _MOST_ITEMS
-    return plain
+def _closed(schema: Mapping[str, Any], text_limit: int | None) -> dict[str, Any]:
+    """Return a tool's schema with every object closed, and with limits of length for small models that need them."""
+    made = dict(schema)
+    if "properties" in made:
+        made["properties"] = {name: _closed(part, text_limit) for name, part in made["properties"].items()}
+        made["additionalProperties"] = False
+    if "items" in made:
+        made["items"] = _closed(made["items"], text_limit)
+    if text_limit is not None and made.get("type") == "string" and "enum" not in made:
+        made["maxLength"] = text_limit
+    if text_limit is not None and made.get("type") == "array":
+        made["maxItems"] = _MOST_ITEMS
+    made.pop("description", None)  # the tools stand in the briefing
+    return made
 
 
 def tool_lines(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:

@@ -72,8 +72,14 @@ def main(folder: str, *names: str) -> None:
 
 def run(name: str, folder: str) -> None:
     model = get_model("mockllm/model", custom_outputs=script(name))
+    limits = {"message_limit": {"message_limit": 7}, "token_limit": {"token_limit": 5}}.get(name, {})
     (log,) = run_eval(
-        store_year(num_worlds=2, first_world=5, num_days=6), model=model, log_dir=folder, display="none", max_samples=1
+        store_year(num_worlds=2, first_world=5, num_days=6),
+        model=model,
+        log_dir=folder,
+        display="none",
+        max_samples=1,
+        **limits,
     )
     assert log.status == "success", log.error
     for sample in log.samples or []:

@@ -13,14 +13,14 @@ from commerce.config import rules_named
 from commerce.tools import tool_schemas
 from commerce.world import generate_world
 from commerce.year import Year
-from experiments.adapters.inspect_task import as_tool, inlined
+from experiments.adapters.inspect_task import as_tool
 from tests.experiments.folders import REPOSITORY
 
 
 @pytest.fixture(scope="module")
 def inspected(tmp_path_factory):
     """Return the samples by script, all run in one process."""
-    names = ("waits", "idle", "long", "odd")
+    names = ("waits", "idle", "long", "odd", "message_limit", "token_limit")
     folder = tmp_path_factory.mktemp("inspect")
     command = [sys.executable, "-m", "tests.experiments.adapters.inspected", str(folder), *names]
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False, timeout=200)
@@ -70,12 +70,13 @@ def test_calls_that_were_not_read_or_not_whole_are_refused(inspected):
     assert (told[-2]["time"]["day"], first["why"][:13]) == (0, "agent_stopped")
 
 
-def test_every_reference_in_a_schema_is_replaced():
-    schemas = {schema["function"]["name"]: schema["function"]["parameters"] for schema in tool_schemas()}
-    made = {name: inlined(schema, schema.get("$defs", {}))["properties"] for name, schema in schemas.items()}
-    assert "$ref" in json.dumps(schemas)
-    assert "$ref" not in json.dumps(made)
-    moves = made["chatbox"]["actions"]["items"]
-    assert moves["properties"]["action"]["enum"] == ["offer", "accept", "reject", "pay_vip_fee"]
-    assert moves["required"] == ["action"]
-    assert ToolDef(as_tool({"name": "chatbox", "description": "d", "parameters": schemas["chatbox"]})).name == "chatbox"
+@pytest.mark.parametrize("name", ["message_limit", "token_limit"])
+def test_a_limit_of_inspects_own_scores_the_year_so_far_as_unfinished(inspected, name):
+    for one in inspected[name]:
+        assert one["why"] == "unfinished: a limit of Inspect's ended the sample"
+        assert 0 < one["score"]["final_assets"] <= 100_000
+
+
+def test_the_schemas_go_to_inspect_as_they_are():
+    for schema in tool_schemas():
+        assert ToolDef(as_tool(schema["function"])).name == schema["function"]["name"]
