@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from commerce.world import DEFAULT_SEED
 from experiments.cli.show import note, out
-from experiments.cli.years import RuleSet, WorldDir, WorldSeed
+from experiments.cli.years import RuleSet, WorldDir
 from experiments.extras import need
 
 if TYPE_CHECKING:
     from experiments.serving.sessions import Sessions
 
+_MOST_BUILDERS = 4
+"""Processes that build worlds."""
 HTTP, MCP = "Over HTTP", "Over MCP on standard input and output"
 
 
 def serve(  # noqa: PLR0913 - one parameter an option
     http: Annotated[bool, typer.Option("--http", help="Serve HTTP, and MCP at /mcp.")] = False,
     mcp: Annotated[bool, typer.Option("--mcp", help="Serve one year by MCP on standard input and output.")] = False,
-    world: WorldSeed = DEFAULT_SEED,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed of the first world (default: drawn, and kept in --out)."),
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Runs of an agent in each world.")] = 1,
     rules: RuleSet = "paper",
     days: Annotated[int, typer.Option(min=1, help="Length of a year.")] = 365,
     world_dir: WorldDir = None,
@@ -58,21 +64,35 @@ def serve(  # noqa: PLR0913 - one parameter an option
     from experiments.serving.settings import ServeSettings
 
     settings = ServeSettings(
-        out=out_dir, rules=rules, world_seed=world, world_dir=world_dir, num_days=days, max_turns=max_turns,
-        max_sessions=max_sessions, agents=tuple(agents or (["mcp"] if mcp else [])),
+        out=out_dir, rules=rules, world_seed=seed or 0, world_dir=world_dir, num_days=days,
+        max_turns=max_turns, max_sessions=max_sessions, agents=tuple(agents or (["mcp"] if mcp else [])),
+        repeats=repeats,
     )  # fmt: skip
-    if world == DEFAULT_SEED and world_dir is None:
-        note(
-            "note: the world of the default seed is public; choose another --world to measure an agent that may know it"
-        )
+    settings = settings.model_copy(update={"world_seed": _seed(seed, out_dir)})
     # The MCP library talks to the root logger; an operator wants its warnings and what this project says.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("terms.serve").setLevel(logging.INFO if verbose else logging.WARNING)
-    with Sessions(settings) as sessions:
+    with Sessions(settings, workers=min(_MOST_BUILDERS, os.cpu_count() or 1) if http else 0) as sessions:
         if http:
             _serve_http(sessions, host, port, token_file, is_exposed=expose)
         else:
             _serve_mcp(sessions, settings.agents[0], run, is_finished=finish)
+
+
+def _seed(given: int | None, out_dir: Path) -> int:
+    """Return the seed of the first world, and say what is to be known of it."""
+    from experiments.serving.world_seed import find_or_draw_seed, is_small
+
+    if given is None:
+        seed, path = find_or_draw_seed(out_dir)
+        note(f"the seed of the first world is in {path}; keep it from the agents, which could build their world of it")
+        return seed
+    if is_small(given):
+        note(
+            f"WARNING: seed={given} can be found by trying seeds until a world answers alike; "
+            "leave --seed out, or name one above 2^40"
+        )
+    return given
 
 
 def _serve_http(sessions: Sessions, host: str, port: int, token_file: Path | None, *, is_exposed: bool) -> None:

@@ -20,7 +20,7 @@ from experiments.players.seat import is_model
 from experiments.report.year_words import METRICS
 from experiments.storekeeper.settings import in_proportion
 from experiments.years.run import YearRun
-from experiments.years.spec import YearSpec
+from experiments.years.spec import YearSpec, year_label
 from experiments.years.summary import summary_object
 from experiments.years.transcript import DayRecord, Outcome
 
@@ -34,7 +34,8 @@ class YearPlan(NamedTuple):
     rules: str
     first_world: int
     num_days: int
-    num_runs: int
+    num_worlds: int
+    num_repeats: int
     world_dir: str | None
     out: Path | None
 
@@ -71,8 +72,8 @@ def play_years(plan: YearPlan, choice: ModelChoice, workers: int) -> list[YearRu
     for one in played:
         found.append(one)
         detail = "" if one.outcome.is_scored else f" ({one.outcome.detail})"
-        note(f"{one.spec.merchant} in world {one.spec.world_seed}: {one.outcome.outcome}{detail}, {one.folder}")
-    return sorted(found, key=lambda one: one.spec.world_seed)
+        note(f"{year_label(one.spec)}: {one.outcome.outcome}{detail}, {one.folder}")
+    return sorted(found, key=lambda one: (one.spec.world_seed, one.spec.repeat))
 
 
 def _merchant_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[YearRun]:
@@ -98,15 +99,15 @@ def _model_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[
     )
     planned = plan_seat(plan.agent, asked)
     jobs = _jobs(plan, planned.name, planned.settings_object)
-    total = plan.num_runs * plan.num_days
-    reached: dict[int, int] = {}
+    total = plan.num_worlds * plan.num_repeats * plan.num_days
+    reached: dict[tuple[int, int], int] = {}
     with (
         connected(planned, asked, [job.folder for job in jobs], workers) as seat,
         count_bar(total, f"{planned.name}, days") as progress,
     ):
 
         def on_day(spec: YearSpec, day: DayRecord) -> None:
-            reached[spec.world_seed] = day.day
+            reached[spec.world_seed, spec.repeat] = day.day
             progress(sum(reached.values()), total)
 
         stop = seat.client.stop if seat.client else lambda: None
@@ -120,16 +121,18 @@ def _jobs(plan: YearPlan, name: str, settings: dict[str, Any] | None) -> list[An
     specs = [
         YearSpec(
             merchant=name,
-            world_seed=plan.first_world + run,
+            world_seed=plan.first_world + world,
             world_dir=plan.world_dir,
             rules=plan.rules,
             num_days=plan.num_days,
-            merchant_seed=run,
+            merchant_seed=world,
+            repeat=repeat,
             agent_settings=settings,
         )
-        for run in range(plan.num_runs)
+        for world in range(plan.num_worlds)
+        for repeat in range(plan.num_repeats)
     ]
-    return [Job(base / f"world-{spec.world_seed}-days-{plan.num_days}", spec) for spec in specs]
+    return [Job(base / spec.folder_name, spec) for spec in specs]
 
 
 def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from experiments.cli import options
 from experiments.cli.show import out
 
 RuleSet = Annotated[Literal["paper", "fair"], typer.Option(help="paper: the published rules; fair: the repaired ones.")]
-WorldSeed = Annotated[int, typer.Option("--world", min=0, help="Seed of the world; any other is a held-out one.")]
+WorldSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the world; any other is a held-out one.")]
 WorldDir = Annotated[Path | None, typer.Option("--world-dir", help="Folder with data of the public schema.")]
 
 
@@ -57,10 +57,11 @@ YearWorkers = Annotated[int, typer.Option("--workers", min=1, help="Years at onc
 
 def year(  # noqa: PLR0913 - one parameter an option
     agent: AgentOption,
-    world: WorldSeed = DEFAULT_SEED,
+    seed: WorldSeed = DEFAULT_SEED,
     rules: RuleSet = "paper",
     days: Annotated[int, typer.Option(min=1, help="Length of the year.")] = 365,
-    runs: Annotated[int, typer.Option(min=1, help="Years to play, each in the world of the next seed.")] = 1,
+    worlds: Annotated[int, typer.Option(min=1, help="Worlds to play in: that of the seed and of those after it.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="Years in each world; the agent's own draws differ.")] = 1,
     workers: YearWorkers = 1,
     world_dir: WorldDir = None,
     out_dir: Annotated[Path | None, typer.Option("--out", help="Folder (default: runs/year-AGENT-RULES).")] = None,
@@ -80,7 +81,8 @@ def year(  # noqa: PLR0913 - one parameter an option
     """Run a store for a year and print every metric; the same command resumes after a stop."""
     from experiments.cli.year_runs import ModelChoice, YearPlan, play_years, show_years
 
-    plan = YearPlan(agent, rules, world, days, runs, None if world_dir is None else str(world_dir.resolve()), out_dir)
+    folder = None if world_dir is None else str(world_dir.resolve())
+    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir)
     choice = ModelChoice(
         base_url=base_url,
         api_key_env=api_key_env,
@@ -98,7 +100,7 @@ def year(  # noqa: PLR0913 - one parameter an option
 
 
 def world(
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the world.")] = DEFAULT_SEED,
+    seed: WorldSeed = DEFAULT_SEED,
     rules: RuleSet = "paper",
     export: Annotated[
         Path | None, typer.Option(help="Write its data files, hidden facts included, to this folder.")
@@ -140,7 +142,7 @@ def describe_world(made: Any) -> dict[str, Any]:
 
 
 def lint_economy(
-    world: WorldSeed = DEFAULT_SEED,
+    seed: WorldSeed = DEFAULT_SEED,
     rules: RuleSet = "fair",
     as_json: options.AsJson = False,
 ) -> None:
@@ -150,7 +152,7 @@ def lint_economy(
     from commerce.world import generate_world
 
     rule_set = rules_named(rules)
-    report = lint(generate_world(world, rule_set), rule_set)
+    report = lint(generate_world(seed, rule_set), rule_set)
     if as_json:
         findings = [finding._asdict() for finding in report.findings]
         out(json.dumps({**report._asdict(), "findings": findings}, allow_nan=False))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 BODY_SECONDS = 15.0
 OPEN_PATHS = ("/health", "/openapi.json")
-IS_LOGGED = "terms.is_logged"
+IS_LOGGED, IS_ADMITTED = "terms.is_logged", "terms.is_admitted"
+_MOST_READ_OVER = 64 * MAX_BODY_BYTES
 
 
 class Guard:
@@ -41,7 +42,7 @@ class Guard:
             body = await self._read(scope, receive)
             await self._app(scope, _replayed(body, receive), reply)
         except RequestError as fault:
-            await reply.fault(fault)
+            await reply.fault(fault, rest=receive if fault.status in (401, 413) else None, seconds=self._body_seconds)
         except Exception as error:  # noqa: BLE001 - the fence: nothing of it may reach the sender
             if IS_LOGGED in scope:
                 return  # answered inside
@@ -58,6 +59,7 @@ class Guard:
             raise RequestError(
                 401, "unauthorized", "send the header `Authorization: Bearer TOKEN` with the right token"
             )
+        scope[IS_ADMITTED] = scope["path"] not in OPEN_PATHS
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > MAX_BODY_BYTES:
             raise _too_large()
@@ -119,7 +121,12 @@ class _Reply:
             message = {**message, "headers": [*message["headers"], (b"cache-control", b"no-store")]}
         await self._send(message)
 
-    async def fault(self, fault: RequestError) -> None:
+    async def fault(self, fault: RequestError, rest: Receive | None = None, seconds: float = 0.0) -> None:
+        """Answer with a fault.
+
+        What is still to come of the body is read over for ``seconds`` before the connection is closed: else a sender
+        in the middle of it would find a broken pipe instead of the answer.
+        """
         body = strict_dumps(fault.to_json_object()).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         if fault.status == 401:
@@ -127,4 +134,17 @@ class _Reply:
         if fault.status in (408, 413):
             headers.append((b"connection", b"close"))  # the rest of the body must not be read as a request
         await self({"type": "http.response.start", "status": fault.status, "headers": headers})
-        await self({"type": "http.response.body", "body": body})
+        await self({"type": "http.response.body", "body": body, "more_body": True})
+        if rest is not None:
+            with anyio.move_on_after(seconds):
+                await _read_over(rest)
+        await self({"type": "http.response.body", "body": b""})
+
+
+async def _read_over(receive: Receive) -> None:
+    num = 0
+    while num <= _MOST_READ_OVER:
+        message = await receive()
+        num += len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return

@@ -16,6 +16,7 @@ from experiments.serving.faults import RequestError, wrong_turn
 from experiments.serving.settings import ServeSettings
 from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
+from experiments.serving.worlds import Worlds
 from experiments.storage.files import exclusive_lock
 from experiments.storage.journal import JournalWriter
 from experiments.years.run import ENDED, conclude, open_header, open_session
@@ -33,6 +34,8 @@ class ServedYear:
         What the operator decided.
     agent, run
         Which year it is.
+    worlds
+        Where its world is from.
 
     Attributes
     ----------
@@ -47,9 +50,10 @@ class ServedYear:
         If its folder holds another year.
     """
 
-    def __init__(self, settings: ServeSettings, agent: str, run: int) -> None:
+    def __init__(self, settings: ServeSettings, agent: str, run: int, worlds: Worlds | None = None) -> None:
         self.id = f"{agent}:{run}"
         self._settings, self._agent, self._run = settings, agent, run
+        self._worlds = worlds or Worlds()
         self._folder = settings.folder(agent, run)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._one_turn = threading.Lock()
@@ -177,10 +181,11 @@ class ServedYear:
         """Take the year up from its folder: carry out the transcript again and keep its answers."""
         self._close_journal()
         spec = self._settings.spec(self._agent, self._run)
-        self._spec = spec.model_copy(update={"world_digest": spec.build_world().digest})
+        world = self._worlds.get(spec)
+        self._spec = spec.model_copy(update={"world_digest": world.digest})
         open_header(self._folder, self._spec)
         self._journal = JournalWriter(self._folder / TRANSCRIPT)
-        self._session = open_session(self._folder, self._spec, self._settings.seat(self._agent), self._write)
+        self._session = open_session(self._folder, self._spec, world, self._settings.seat(self._agent), self._write)
         turns = [line for line in self._session.past if isinstance(line, TurnRecord)]
         self._kept = keep_all(turns, self._session.outcome)
         self._outcome = read_outcome(self._folder)

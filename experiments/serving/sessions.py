@@ -13,6 +13,7 @@ from experiments.episodes.folder import RunError
 from experiments.serving.faults import RequestError, logger, unknown_session
 from experiments.serving.session import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
+from experiments.serving.worlds import Worlds
 from experiments.storage.files import RunLockedError
 
 IDLE_SECONDS = 60.0
@@ -20,10 +21,15 @@ IDLE_SECONDS = 60.0
 
 
 class Sessions:
-    """The years of one server. Sessions are found on disk again after a restart; closing leaves everything there."""
+    """The years of one server. Sessions are found on disk again after a restart; closing leaves everything there.
 
-    def __init__(self, settings: ServeSettings) -> None:
+    ``workers`` processes build their worlds; without any they are built here.
+    """
+
+    def __init__(self, settings: ServeSettings, workers: int = 0) -> None:
         self.settings = settings
+        self._worlds = Worlds(workers)
+        self._worlds.warm_up()
         self._changed = threading.Condition()
         self._years: dict[str, ServedYear] = {}
         self._coming: set[str] = set()
@@ -79,10 +85,11 @@ class Sessions:
             for year in self._years.values():
                 year.close()
             self._years.clear()
+        self._worlds.close()
 
     def _take_up(self, agent: str, run: int) -> ServedYear:
         try:
-            return ServedYear(self.settings, agent, run)
+            return ServedYear(self.settings, agent, run, self._worlds)
         except RunLockedError:
             raise RequestError(409, "in_use", "another process of the operator has the folder of this year") from None
         except (RunError, DivergedError) as error:

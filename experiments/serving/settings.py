@@ -19,7 +19,9 @@ MAX_BODY_BYTES = 1_048_576
 
 
 class ServeSettings(BaseModel):
-    """Years on offer. Run ``k`` of any agent is played in the world of seed ``world_seed + k``, whatever its name is.
+    """Years on offer, the same for an agent of any name.
+
+    Run ``k`` is repeat ``k % repeats`` in the world of seed ``world_seed + k // repeats``.
 
     The seed is never told: whoever knows it can build the world and read its hidden facts.
     """
@@ -30,6 +32,7 @@ class ServeSettings(BaseModel):
     rules: Literal["paper", "fair"] = "paper"
     world_seed: int = Field(DEFAULT_SEED, ge=0)
     world_dir: Path | None = None
+    repeats: int = Field(1, ge=1, le=MAX_RUN + 1)
     num_days: int = Field(365, ge=1, le=3650)
     max_turns: int = Field(4000, ge=1, le=1_000_000)
     max_sessions: int = Field(64, ge=1, le=10_000)
@@ -44,16 +47,18 @@ class ServeSettings(BaseModel):
     def spec(self, agent: str, run: int) -> YearSpec:
         """Return what run ``run`` of ``agent`` is a year of."""
         seat = self.seat(agent)
+        world, repeat = divmod(run, self.repeats)
         return YearSpec(
             merchant=seat.name,
-            world_seed=self.world_seed + run,
+            world_seed=self.world_seed + world,
             world_dir=None if self.world_dir is None else str(self.world_dir.resolve()),
             rules=self.rules,
             num_days=self.num_days,
-            merchant_seed=run,
+            merchant_seed=world,
+            repeat=repeat,
             agent_settings=seat.settings_object,
         )
 
     def folder(self, agent: str, run: int) -> Path:
         """Return the folder of that year, laid out as ``terms year`` does."""
-        return self.out / f"year-{agent}-{self.rules}" / f"world-{self.world_seed + run}-days-{self.num_days}"
+        return self.out / f"year-{agent}-{self.rules}" / self.spec(agent, run).folder_name

@@ -15,7 +15,7 @@ MAX_KEY = 200
 MAX_NAME = 200
 
 AgentName = Annotated[str, Field(pattern=f"^{AGENT_NAME}$", description="the agent's name: its row in reports")]
-RunNumber = Annotated[int, Field(ge=0, le=MAX_RUN, description="which of its years; each is in a world of its own")]
+RunNumber = Annotated[int, Field(ge=0, le=MAX_RUN, description="which of its years")]
 SessionId = Annotated[str, Field(min_length=1, max_length=100, description="as POST /v1/session returned it")]
 
 

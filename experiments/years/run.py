@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from commerce.metrics import tool_mix, year_metrics
 from commerce.replay import Entry, entry_from_json, year_digest
+from commerce.types import World
 from commerce.year import Year
 from experiments.episodes.folder import RunError, differing_leaves
 from experiments.llm.calls import read_calls as read_model_calls
@@ -76,7 +77,8 @@ def run_year(
     folder, seat = Path(folder), seat or merchant_seat(spec.merchant)
     folder.mkdir(parents=True, exist_ok=True)
     with exclusive_lock(folder):
-        spec = spec.model_copy(update={"world_digest": spec.build_world().digest})
+        world = spec.build_world()
+        spec = spec.model_copy(update={"world_digest": world.digest})
         open_header(folder, spec)
         before = read_outcome(folder)
         if before is not None and before.is_scored and (folder / RESULT).exists():
@@ -92,16 +94,16 @@ def run_year(
 
             for day in read_transcript(folder).days[-1:]:
                 on_day(spec, day)
-            session = open_session(folder, spec, seat, write)
+            session = open_session(folder, spec, world, seat, write)
             outcome, detail = _play(agent, session)
         return conclude(folder, spec, session, outcome, detail)
 
 
 def open_session(
-    folder: Path, spec: YearSpec, seat: YearSeat, write: Callable[..., None] = lambda *lines: None
+    folder: Path, spec: YearSpec, world: World, seat: YearSeat, write: Callable[..., None] = lambda *lines: None
 ) -> YearSession:
     """Return the session of the year in ``folder``, its past carried out."""
-    year = Year(spec.build_world(), spec.build_rules())
+    year = Year(world, spec.build_rules())
     written = read_transcript(folder)
     past = [] if written.opening is None else [written.opening, *written.lines]
     return YearSession(year, seat.opening(year.setting), seat.limits, write, past, seat.guard())

@@ -103,7 +103,7 @@ class MerchantSeat:
     @contextmanager
     def seated(self, folder: Path, spec: YearSpec) -> Iterator[YearAgent]:
         """Yield the merchant as an agent."""
-        yield MerchantAgent(self.name, spec.merchant_seed, self.merchant)
+        yield MerchantAgent(self.name, spec.agent_seed, self.merchant)
 
     def check(self, session: YearSession, spec: YearSpec) -> None:
         """Accept any past: its calls are all there is, and they were carried out again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from commerce.world import DEFAULT_SEED, generate_world, load_world
 
 
 class YearSpec(BaseModel):
-    """One year. ``world_dir`` replaces the generated world; ``world_digest`` says which world it was."""
+    """One year. ``world_dir`` replaces the generated world; ``world_digest`` says which world it was.
+
+    Years that differ in ``repeat`` alone are runs in one world: its draws are the same, the agent's own are not.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -24,6 +28,7 @@ class YearSpec(BaseModel):
     rules: str = "paper"
     num_days: int = Field(365, ge=1, le=3650)
     merchant_seed: int = Field(0, ge=0)
+    repeat: int = Field(0, ge=0)
     agent_settings: dict[str, Any] | None = Field(None, description="what pins an agent beyond its name")
 
     def build_rules(self) -> Rules:
@@ -42,7 +47,26 @@ class YearSpec(BaseModel):
             )
         return world
 
+    @property
+    def agent_seed(self) -> int:
+        """Seed of the agent's own draws: ``merchant_seed`` in the first run, another one in each repeat."""
+        if self.repeat == 0:
+            return self.merchant_seed
+        return int(sha256(f"{self.merchant_seed}/repeat-{self.repeat}".encode()).hexdigest()[:15], 16)
+
+    @property
+    def folder_name(self) -> str:
+        """Name of its folder among the years of its agent."""
+        repeat = f"-repeat-{self.repeat}" if self.repeat else ""
+        return f"world-{self.world_seed}-days-{self.num_days}{repeat}"
+
     def to_json_object(self) -> dict[str, Any]:
         """Return the spec as JSON data; a merchant that needs no settings has no key for them."""
         without = {"agent_settings"} if self.agent_settings is None else None
         return self.model_dump(mode="json", exclude=without)
+
+
+def year_label(spec: YearSpec) -> str:
+    """Return who played, the world, which run in it, and the rules in a few words."""
+    repeat = f", repeat {spec.repeat}" if spec.repeat else ""
+    return f"{spec.merchant}, world {spec.world_seed}{repeat}, {spec.rules} rules"

@@ -21,7 +21,7 @@ from commerce.year import Year
 from experiments.episodes.folder import RunError
 from experiments.storage.journal import read_journal
 from experiments.years.run import RESULT, STORE_CALLS, read_spec, read_store_calls, result_object
-from experiments.years.spec import YearSpec
+from experiments.years.spec import YearSpec, year_label
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
 
 
@@ -118,11 +118,6 @@ class ExcludedYear(NamedTuple):
     def label(self) -> str:
         """Return the agent, the world and the rules in a few words."""
         return year_label(self.spec)
-
-
-def year_label(spec: YearSpec) -> str:
-    """Return who played, the world and the rules in a few words."""
-    return f"{spec.merchant}, world {spec.world_seed}, {spec.rules} rules"
 
 
 def read_excluded(folder: str | Path) -> ExcludedYear | None:

@@ -52,7 +52,7 @@ def _check_year(folder: Path, spec: YearSpec) -> list[str]:
     if written is None:
         return [f"{OUTCOME} is missing; run the same command again"]
     seat = checking_seat(spec)
-    session = open_session(folder, spec, seat)
+    session = open_session(folder, spec, spec.build_world(), seat)
     seat.check(session, spec)
     return _check_files(folder, spec, session, written)
 

@@ -37,7 +37,7 @@ def test_lower_is_better_where_it_is():
 
 def test_the_command_compares_folders_of_years(terms, tmp_path):
     for agent in ("idle", "random-legal"):
-        terms("year", "--agent", agent, "--days", 4, "--runs", 3)
+        terms("year", "--agent", agent, "--days", 4, "--worlds", 3)
     base = tmp_path / "runs"
     code, printed, told = terms("compare", base / "year-idle-paper", base / "year-random-legal-paper", "--json")
     assert code == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from commerce.world import DEFAULT_SEED
 from experiments.serving.server import hosting
 from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import TOKEN_VARIABLE, Token
@@ -31,7 +32,8 @@ def hosted(settings: ServeSettings, **options: float) -> AbstractContextManager[
 @contextmanager
 def server_process(folder: Path, *options: object, port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run ``terms serve --http`` in a process of its own; yields it and its address, and kills it at the end."""
-    arguments = ["serve", "--http", "--out", folder, "--port", port, *options]
+    seed = () if "--seed" in options else ("--seed", DEFAULT_SEED)
+    arguments = ["serve", "--http", "--out", folder, "--port", port, *seed, *options]
     command = [sys.executable, "-c", "from experiments.cli import main; main()", *map(str, arguments)]
     process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

@@ -14,6 +14,7 @@ from typing import Any
 
 from commerce.merchants.advice import PublicAdvice
 from commerce.merchants.trading import TradingMerchant
+from commerce.world import DEFAULT_SEED
 from commerce.year import Result
 from experiments.serving.client import YearClient, read_result
 from experiments.serving.tokens import TOKEN_VARIABLE, read_token
@@ -73,6 +74,7 @@ def over_stdio(folder: str, agent: str, num_days: int) -> Any:
     from mcp.client.stdio import stdio_client
 
     options = ["--mcp", "--out", folder, "--agent", agent, "--days", str(num_days), "--max-turns", "100000"]
+    options += ["--seed", str(DEFAULT_SEED)]
     start = "from experiments.cli import main; main()"
     environment = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     parameters = StdioServerParameters(

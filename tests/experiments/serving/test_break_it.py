@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from experiments.serving.client import YearClient
+from experiments.serving.connection import MAX_STRANGERS
 from experiments.serving.faults import RequestError
+from experiments.serving.server import MAX_CONNECTIONS
 from experiments.serving.session import ServedYear
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
@@ -157,6 +159,41 @@ def test_a_huge_body_is_refused_whether_or_not_it_says_so(address):
         raw.sendall(b"1\r\na\r\n")
         assert b" 413 " in raw.recv(1000)
     assert send(address, "GET", "/health")[0] == 200
+
+
+@pytest.mark.parametrize("secret", [SECRET, "another-token-of-some-length"])
+def test_a_sender_in_the_middle_of_a_huge_body_is_answered(address, secret):
+    """Two megabytes do not fit the buffers of a socket: closing early would be a broken pipe."""
+    status, answer = send(address, "POST", "/v1/session", b"a" * 3 * MAX_BODY_BYTES, secret=secret)
+    assert (status, answer["error"]["code"]) in [(413, "too_large"), (401, "unauthorized")]
+
+
+def test_silent_strangers_block_nobody(address):
+    """As many connections as the server takes, none of which says a word: the next request is answered all the same."""
+    parts = urlsplit(address)
+    silent = [socket.create_connection((parts.hostname, parts.port)) for _ in range(MAX_CONNECTIONS + 20)]
+    try:
+        started = time.monotonic()
+        assert send(address, "GET", "/v1/session?session=a:0")[0] == 404
+        assert time.monotonic() - started < 2
+    finally:
+        for one in silent:
+            one.close()
+
+
+def test_a_connection_that_showed_the_token_keeps_its_place(address):
+    parts = urlsplit(address)
+    own = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=10)
+    head = {"Authorization": TOKEN.header()}
+    own.request("GET", "/v1/session?session=a:0", headers=head)
+    own.getresponse().read()
+    kept = own.sock
+    silent = [socket.create_connection((parts.hostname, parts.port)) for _ in range(MAX_STRANGERS + 20)]
+    own.request("GET", "/v1/session?session=a:0", headers=head)
+    assert own.getresponse().status == 404
+    assert own.sock is kept
+    for one in [*silent, own]:
+        one.close()
 
 
 def test_a_body_that_never_comes_is_not_waited_for(tmp_path):

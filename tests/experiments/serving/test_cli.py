@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import stat
 import subprocess
 import sys
 
@@ -12,8 +13,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from commerce.world import DEFAULT_SEED
 from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import TOKEN_FILE, TOKEN_VARIABLE
+from experiments.serving.world_seed import SEED_FILE
 from experiments.years.transcript import read_outcome, read_transcript
 from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_session, send, server_process, turn
@@ -81,7 +84,11 @@ def test_a_server_says_where_it_is_and_never_its_token(tmp_path):
     out, told = process.communicate(timeout=30)
     assert process.returncode in (0, 130)
     assert f"the token is in {tmp_path / TOKEN_FILE}" in told
-    assert "the world of the default seed is public" in told
+    assert f"the seed of the first world is in {tmp_path / SEED_FILE}" in told
+    drawn = int((tmp_path / SEED_FILE).read_text())
+    assert (tmp_path / "year-a-paper" / f"world-{drawn}-days-3").is_dir()
+    assert stat.S_IMODE((tmp_path / SEED_FILE).stat().st_mode) == 0o600
+    assert str(drawn) not in told + out
     assert secret not in told + out + address
     assert "Traceback" not in told
 
@@ -101,6 +108,7 @@ def test_an_agent_that_hangs_up_leaves_a_year_to_go_on_with_or_ends_it(tmp_path,
     async def one_call():
         start = "from experiments.cli import main; main()"
         arguments = ["-c", start, "serve", "--mcp", "--out", str(tmp_path), "--days", "5", "--agent", "x", *options]
+        arguments += ["--seed", str(DEFAULT_SEED)]
         parameters = StdioServerParameters(command=sys.executable, args=arguments, env=dict(ENVIRONMENT))
         with open(os.devnull, "w") as nowhere:
             async with Client(stdio_client(parameters, errlog=nowhere)) as client:

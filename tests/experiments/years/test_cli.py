@@ -16,7 +16,7 @@ YEAR = ("year", "--merchant", "rule-based", "--days", 45, "--rules", "fair")
 
 
 def test_json_holds_every_metric_and_final_assets_in_yuan(terms, tmp_path):
-    code, printed, told = terms(*YEAR, "--runs", 2, "--world", 4, "--json")
+    code, printed, told = terms(*YEAR, "--worlds", 2, "--seed", 4, "--json")
     assert code == 0
     summary = json.loads(printed)
     years = summary.pop("years")
@@ -58,7 +58,7 @@ def test_the_table_names_every_metric(terms):
         (("--merchant", "nobody"), "merchant='nobody' is unknown; choose one of idle, random-legal"),
         (("--merchant", "idle", "--days", 0), "--days"),
         (("--merchant", "idle", "--rules", "mild"), "--rules"),
-        (("--merchant", "idle", "--world", -1), "--world"),
+        (("--merchant", "idle", "--seed", -1), "--seed"),
     ],
 )
 def test_bad_input_is_named(terms, tmp_path, arguments, says):

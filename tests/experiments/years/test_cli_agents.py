@@ -20,7 +20,7 @@ def url():
 
 
 def test_a_model_runs_years_in_several_worlds_at_once(terms, url, tmp_path):
-    command = ("year", "--agent", IDLE, "--base-url", url, "--days", 3, "--runs", 2, "--workers", 2, "--world", 4)
+    command = ("year", "--agent", IDLE, "--base-url", url, "--days", 3, "--worlds", 2, "--workers", 2, "--seed", 4)
     code, printed, told = terms(*command, "--memory", "ledger", "--json")
     assert code == 0
     summary = json.loads(printed)
@@ -89,6 +89,6 @@ def test_bad_input_is_named(terms, tmp_path, monkeypatch, options, says):
 
 
 def test_merchants_run_in_processes(terms, tmp_path):
-    code, printed, _ = terms("year", "--agent", "idle", "--days", 2, "--runs", 2, "--workers", 2, "--json")
+    code, printed, _ = terms("year", "--agent", "idle", "--days", 2, "--worlds", 2, "--workers", 2, "--json")
     assert code == 0
     assert json.loads(printed)["final_assets"]["n"] == 2
