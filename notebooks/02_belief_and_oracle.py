@@ -24,10 +24,10 @@ import numpy as np
 
 import terms
 from oracle import posterior
+from oracle.bayes_optimal import fitted_bayes_optimal
 from oracle.calibration import calibrate
 from oracle.explain import explain
-from oracle.honest import fitted_reference
-from oracle.interventions import Reference, told_regime_and_family
+from oracle.interventions import BayesOptimal, told_regime_and_family
 from oracle.plotting import plot_belief_path, plot_calibration, plot_frequencies, plot_move_costs, plot_suite_values
 from oracle.tables import suite_values
 
@@ -42,8 +42,8 @@ FAST = bool(os.environ.get("TERMS_FAST"))
 # %%
 scenario = terms.fresh_suite(seed=11, regimes=["overlap"], families=["candid"], n_per_cell=1)[0]
 record = terms.play(scenario, terms.agents.build_scripted("patient"))
-reference = fitted_reference()
-told = explain(scenario, record, reference=reference)
+bayes_optimal = fitted_bayes_optimal()
+told = explain(scenario, record, bayes_optimal=bayes_optimal)
 prior = posterior.start(told_regime_and_family(scenario), posterior.seat_of(terms.Game(scenario).observe()))
 print("before any price:", posterior.summary(prior))
 
@@ -64,7 +64,7 @@ plt.show()
 # %%
 suite = terms.fresh_suite(seed=12, regimes=["overlap"], n_per_cell=2 if FAST else 25)
 patient = terms.agents.build_scripted("patient")
-found = calibrate(suite, patient, reference=Reference(), rng=np.random.default_rng(0))
+found = calibrate(suite, patient, bayes_optimal=BayesOptimal(), rng=np.random.default_rng(0))
 figure, ax = plt.subplots(figsize=(7, 3.5))
 plot_calibration(found.shares(), ax)
 plt.show()
@@ -85,7 +85,7 @@ plt.show()
 # %% [markdown]
 # ## What the oracle would have done
 #
-# The honest optimum plays fitted values on the exact belief. A move's cost is the expected utility it gives up against
+# The Bayes optimum plays fitted values on the exact belief. A move's cost is the expected utility it gives up against
 # the oracle's move at the same belief.
 
 # %%
@@ -107,13 +107,13 @@ plt.show()
 # %% [markdown]
 # ## What a suite is worth
 #
-# `clairvoyant` knows the type and bounds everyone from above. What the honest reference earned, minus two standard
+# `clairvoyant` knows the type and bounds everyone from above. What the Bayes-optimal player earned, minus two standard
 # errors, bounds the optimum from below.
 
 # %%
 families = ["candid"] if FAST else list(terms.GameConfig().families)
 suite = terms.fresh_suite(seed=13, regimes=["overlap"], families=families, n_per_cell=4 if FAST else 25)
-rows = suite_values(suite, reference=reference)
+rows = suite_values(suite, bayes_optimal=bayes_optimal)
 figure, ax = plt.subplots(figsize=(7, 3))
 plot_suite_values(rows, ax)
 plt.show()

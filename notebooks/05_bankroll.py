@@ -88,8 +88,8 @@ print(*table.differences, sep="\n")
 # %% [markdown]
 # ## What a meeting brings
 #
-# The honest planner meets fresh suppliers, with the memory of none to three earlier meetings. Every plan of the menu
-# is judged on the same draws: how eagerly to take a price, when to leave, a fixed concession, or leaving at once.
+# The Bayes-optimal planner meets fresh suppliers, with the memory of none to three earlier meetings. Each plan of the
+# menu is judged on the same draws: how eagerly to take a price, when to leave, a fixed concession, or leaving at once.
 
 # %%
 outcomes = load_outcomes(CHAIN, SESSION_ECONOMICS, RULES, SETTINGS, folder=folder)

@@ -147,7 +147,7 @@ class BeliefAgent:
 
 
 @dataclass(frozen=True, eq=False)
-class Insider(Starter):
+class ScenarioStarter(Starter):
     """A player of the oracle's own that is built for a scenario, because it is told something about it."""
 
     name: str

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from oracle.gaps import OVERALL, Slice
 from oracle.interventions import (
+    BayesOptimal,
+    BayesOptimalAgent,
     Condition,
     PlannerSwap,
-    Reference,
-    ReferenceAgent,
     Trial,
     play_condition,
 )
@@ -33,7 +33,7 @@ class Arms:
     """Utilities of shape (episodes,), in price units. Conditions are repaired (see :mod:`oracle.interventions`).
 
     ``played`` is the base condition as played; ``swapped`` the planner on the agent's stated belief, ``None`` if not
-    run; ``oracle`` the honest reference; ``clairvoyant`` the best reply to the known type. ``excluded`` names the
+    run; ``oracle`` the Bayes-optimal player; ``clairvoyant`` the best reply to the known type. ``excluded`` names the
     scenarios that a provider's failure removed from every arm.
     """
 
@@ -150,7 +150,7 @@ def run_arms(
     agent: AgentLike,
     suite: Sequence[Scenario],
     *,
-    reference: Reference | None = None,
+    bayes_optimal: BayesOptimal | None = None,
     is_order_free: bool = True,
     progress: Progress | None = None,
 ) -> Arms:
@@ -170,12 +170,12 @@ def run_arms(
     """
     if not suite:
         raise ValueError("suite is empty; a decomposition needs episodes")
-    honest = reference or Reference()
+    bayes_optimal = bayes_optimal or BayesOptimal()
     kept: list[Scenario] = []
     rows: list[list[float]] = []
     excluded: list[str] = []
     for number, scenario in enumerate(suite, start=1):
-        row = _run_scenario(agent, scenario, honest, is_order_free)
+        row = _run_scenario(agent, scenario, bayes_optimal, is_order_free)
         if row is None:
             excluded.append(scenario.scenario_id)
         else:
@@ -200,20 +200,20 @@ def run_arms(
 
 
 def _run_scenario(
-    agent: AgentLike, scenario: Scenario, reference: Reference, is_order_free: bool
+    agent: AgentLike, scenario: Scenario, bayes_optimal: BayesOptimal, is_order_free: bool
 ) -> list[float] | None:
     trials: list[Trial] = []
     for condition in Condition:
-        trial = play_condition(scenario, agent, condition, reference=reference)
+        trial = play_condition(scenario, agent, condition, bayes_optimal=bayes_optimal)
         if trial.repaired.is_excluded:
             return None  # a scenario lost in one arm is lost in all, or the arms would not be paired
         trials.append(trial)
     references = [
-        play(scenario, ReferenceAgent(reference, scenario, is_told=is_told)).utility for is_told in (False, True)
+        play(scenario, BayesOptimalAgent(bayes_optimal, scenario, is_told=is_told)).utility for is_told in (False, True)
     ]
     row = [trials[0].played.utility, *(trial.repaired.utility for trial in trials), *references]
     if is_order_free:
-        swapped = play(scenario, PlannerSwap(agent, scenario, reference))
+        swapped = play(scenario, PlannerSwap(agent, scenario, bayes_optimal))
         if swapped.is_excluded:
             return None
         row.append(swapped.utility)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.calibration import Calibration, Observed, mean_by_episode, observed
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.posterior import stated_belief
 from oracle.retrace import retrace
 from terms.aliases import Floats
@@ -95,7 +95,7 @@ def trace_beliefs(
     scenarios: Sequence[Scenario],
     records: Iterable[EpisodeRecord],
     *,
-    reference: Reference | None = None,
+    bayes_optimal: BayesOptimal | None = None,
     rng: np.random.Generator,
     tell: Callable[[], None] = lambda: None,
 ) -> Trace:
@@ -109,7 +109,7 @@ def trace_beliefs(
     ValueError
         If no record is scored, or one is of no scenario given.
     """
-    honest, places = reference or Reference(), {each.scenario_id: i for i, each in enumerate(scenarios)}
+    bayes_optimal, places = bayes_optimal or BayesOptimal(), {each.scenario_id: i for i, each in enumerate(scenarios)}
     seen: list[Observed] = []
     rows: list[_Row] = []
     for record in records:
@@ -118,7 +118,7 @@ def trace_beliefs(
         if record.scenario_id not in places:
             raise ValueError(f"record of {record.scenario_id!r} is of none of the {len(places)} scenarios")
         place = places[record.scenario_id]
-        for moment in retrace(scenarios[place], record, honest):
+        for moment in retrace(scenarios[place], record, bayes_optimal):
             seen.append(observed(moment.belief, record.counterpart_type, place, rng.random()))
             if moment.turn.belief is not None:
                 exact = stated_belief(moment.belief)

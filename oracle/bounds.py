@@ -1,4 +1,4 @@
-r"""The honest optimum of one family and opener between certified bounds, and what separates them.
+r"""The Bayes optimum of one family and opener between certified bounds, and what separates them.
 
 The certified game is the negotiation with offers on ticks ``own - i T`` that never fall (the protocol's rule); own
 reservation, types and noise stay continuous. What rounding to ticks costs against free offers is not in the bounds;
@@ -82,7 +82,7 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The honest optimum on ticks of one family and opener; every number is a share of the mean zopa.
+    """The Bayes optimum on ticks of one family and opener; every number is a share of the mean zopa.
 
     ``policy`` is what the planner earns, ``value`` the penalty's value at the first decision, ``inner`` the searched
     maximum of its later errors, ``histories`` the mean number of histories a search visits; ``rounding`` is no part of
@@ -122,7 +122,7 @@ def bracket(  # noqa: PLR0913
     progress: Progress | None = None,
     folder: Path | None = None,
 ) -> Bracket:
-    """Bracket the honest optimum of the family and regime of ``values`` with certified bounds.
+    """Bracket the Bayes optimum of the family and regime of ``values`` with certified bounds.
 
     Parameters
     ----------

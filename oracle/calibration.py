@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.posterior import Posterior, pit, stance_probs
 from oracle.retrace import retrace
 from terms.aliases import Floats
@@ -100,16 +100,20 @@ def observed(belief: Posterior, hidden: PrivateType, episode: int, uniform: floa
 
 
 def calibrate(
-    scenarios: Sequence[Scenario], agent: AgentLike, *, reference: Reference | None = None, rng: np.random.Generator
+    scenarios: Sequence[Scenario],
+    agent: AgentLike,
+    *,
+    bayes_optimal: BayesOptimal | None = None,
+    rng: np.random.Generator,
 ) -> Calibration:
     """Play ``agent`` and follow the exact posterior beside it; ``rng`` spreads the atom at the standing price."""
     if not scenarios:
         raise ValueError("scenarios is empty; calibration needs episodes")
-    honest = reference or Reference()
+    bayes_optimal = bayes_optimal or BayesOptimal()
     return Calibration.of(
         observed(moment.belief, scenario.counterpart_type, number, rng.random())
         for number, scenario in enumerate(scenarios)
-        for moment in retrace(scenario, play(scenario, agent), honest)
+        for moment in retrace(scenario, play(scenario, agent), bayes_optimal)
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from oracle.arms import Arms, run_arms
 from oracle.gaps import Decomposition, split
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from terms.aliases import Progress
 from terms.episode import AgentLike, agent_name
 from terms.scenario import Scenario
@@ -34,7 +34,7 @@ def decompose(
     *,
     suite: Sequence[Scenario],
     reference: ReferenceName = "oracle",
-    honest: Reference | None = None,
+    bayes_optimal: BayesOptimal | None = None,
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Decomposition[Arms]:
@@ -43,18 +43,20 @@ def decompose(
     Parameters
     ----------
     reference
-        ``oracle``, the honest optimum, as in the paper: an agent told the type may beat it, which is negative control.
+        ``oracle``, the Bayes optimum, as in the paper: an agent told the type may beat it, which is negative control.
         With ``clairvoyant`` control is a true residual.
-    honest
-        How the reference believes and plans; by default the honest optimum that comes with the package.
+    bayes_optimal
+        How the reference believes and plans; by default the Bayes optimum that comes with the package.
     rng
         Draws the bootstrap; by default a fixed stream, so the same episodes give the same intervals.
     """
-    if honest is None:
-        from oracle.honest import fitted_reference  # loads the compiled planner, which other references do not need
+    if bayes_optimal is None:
+        from oracle.bayes_optimal import (
+            fitted_bayes_optimal,  # loads the compiled planner, which other references do not need
+        )
 
-        honest = fitted_reference()
-    arms = run_arms(agent, suite, reference=honest, progress=progress)
+        bayes_optimal = fitted_bayes_optimal()
+    arms = run_arms(agent, suite, bayes_optimal=bayes_optimal, progress=progress)
     return decompose_arms(agent_name(agent), arms, reference, rng=rng)
 
 

@@ -2,7 +2,7 @@
 
 A part is *found* when its 95 % interval lies above zero and its mean is at least :data:`THRESHOLD` of what the
 clairvoyant earns. The diagnosis names the largest part found; none if nothing is found or if the agent earns within the
-same threshold of the honest optimum, whatever it would do with more information. On agents with one planted fault the
+same threshold of the Bayes optimum, whatever it would do with more information. On agents with one planted fault the
 rule names the fault in at least 95 % of batches of :data:`DOCUMENTED_EPISODES` feasible episodes, four in each family
 (measured by the slow tests).
 """
@@ -48,7 +48,7 @@ def diagnose(
     known = report.row(Part.REFERENCE, kind, label).estimate or 0.0
     unavoidable = report.row(Part.UNCERTAINTY_UNAVOIDABLE, kind, label).estimate or 0.0
     target = known + unavoidable if report.reference == "oracle" else known
-    honest_gap = target - unavoidable - (report.row(Part.PLAYED, kind, label).estimate or 0.0)
+    bayes_gap = target - unavoidable - (report.row(Part.PLAYED, kind, label).estimate or 0.0)
     shares = {
         fault: row.estimate / target if row.estimate is not None and target > 0 else None for fault, row in rows.items()
     }
@@ -58,7 +58,7 @@ def diagnose(
         if row.low is not None
         and row.low > 0
         and (shares[fault] or 0.0) >= threshold
-        and honest_gap >= threshold * target
+        and bayes_gap >= threshold * target
     ]
     found.sort(key=lambda fault: -(shares[fault] or 0.0))
     return Diagnosis(found[0] if found else "none", shares, tuple(found), rows["execution"].n)

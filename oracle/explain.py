@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from oracle import posterior
 from oracle.beliefs import tilt
 from oracle.clairvoyant import assess_actions, revealed_type
-from oracle.interventions import Reference, is_execution_fault
+from oracle.interventions import BayesOptimal, is_execution_fault
 from oracle.posterior import Posterior
 from oracle.retrace import retrace
 from oracle.valuation import Valuer
@@ -90,7 +90,7 @@ def explain(
     scenario: Scenario,
     record: EpisodeRecord,
     *,
-    reference: Reference | None = None,
+    bayes_optimal: BayesOptimal | None = None,
 ) -> Explanation:
     """Replay a recorded episode beside the reference; by default the rule of thumb, which needs no fitted values.
 
@@ -99,10 +99,10 @@ def explain(
     ValueError
         If the record is not of this scenario, or its moves do not lead to what it says.
     """
-    honest = reference or Reference()
-    plan, valuer = honest.plan(scenario), honest.valuer(honest.knowledge(scenario))
+    bayes_optimal = bayes_optimal or BayesOptimal()
+    plan, valuer = bayes_optimal.plan(scenario), bayes_optimal.valuer(bayes_optimal.knowledge(scenario))
     moves: list[MoveReview] = []
-    for observation, turn, action, exact in retrace(scenario, record, honest):
+    for observation, turn, action, exact in retrace(scenario, record, bayes_optimal):
         if not record.is_excluded or turn is not record.turns[-1]:  # a provider's failure is no move to review
             on_stated = None if turn.belief is None else plan(tilt(exact, turn.belief), observation)
             choices = (action, plan(exact, observation), on_stated)

@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from oracle import posterior
-from oracle.agents import PLANNING_GRID, BeliefAgent, Insider, Planner, known_type_aware, quantile_ramp
+from oracle.agents import PLANNING_GRID, BeliefAgent, Planner, ScenarioStarter, known_type_aware, quantile_ramp
 from oracle.beliefs import Tracker, certain, tilt
 from oracle.clairvoyant import revealed_type
 from oracle.posterior import Posterior
@@ -41,7 +41,7 @@ class Condition(StrEnum):
 
 
 def told_regime_and_family(scenario: Scenario) -> Knowledge:
-    """Return the laws of the scenario's own regime and family: the sharpest honest prior."""
+    """Return the laws of the scenario's own regime and family: the sharpest prior anybody may hold."""
     return Knowledge.about(scenario, [scenario.regime])
 
 
@@ -69,8 +69,8 @@ def mixture_valuer(knowledge: Knowledge) -> Valuer:
 
 
 @dataclass(frozen=True)
-class Reference:
-    """The honest player: what it is told of the laws, how finely it believes, how it plans, how it values moves."""
+class BayesOptimal:
+    """The Bayes-optimal player: what it is told of the laws, how finely it believes, how it plans and values moves."""
 
     knowledge: Callable[[Scenario], Knowledge] = told_regime_and_family
     planner: Callable[[Knowledge], Planner] = ramp_planner
@@ -93,14 +93,14 @@ class Trial(NamedTuple):
     repaired: EpisodeRecord
 
 
-class ReferenceAgent:
-    """The reference in one scenario: the honest optimum, or with ``is_told`` the best reply to the type."""
+class BayesOptimalAgent:
+    """The reference in one scenario: the Bayes optimum, or with ``is_told`` the best reply to the type."""
 
-    def __init__(self, reference: Reference, scenario: Scenario, *, is_told: bool = False) -> None:
+    def __init__(self, bayes_optimal: BayesOptimal, scenario: Scenario, *, is_told: bool = False) -> None:
         self.name = "clairvoyant" if is_told else "oracle"
         self._known_type = scenario.counterpart_type if is_told else None
-        self._tracker = reference.tracker(scenario)
-        self._plan = reference.plan(scenario)
+        self._tracker = bayes_optimal.tracker(scenario)
+        self._plan = bayes_optimal.plan(scenario)
 
     def see(self, observation: Observation) -> Posterior:
         """Take in an observation and return the exact posterior there."""
@@ -119,12 +119,12 @@ class PlannerSwap:
     it learnt anything. A provider's failure ends the episode as it would any other.
     """
 
-    def __init__(self, agent: AgentLike, scenario: Scenario, reference: Reference) -> None:
+    def __init__(self, agent: AgentLike, scenario: Scenario, bayes_optimal: BayesOptimal) -> None:
         starter = informed(agent)
         self.name = f"{starter.name}+planner"
         self._ask = starter.start(scenario).act
-        self._tracker = reference.tracker(scenario)
-        self._plan = reference.plan(scenario)
+        self._tracker = bayes_optimal.tracker(scenario)
+        self._plan = bayes_optimal.plan(scenario)
         self._stated: Belief | None = None
 
     def act(self, observation: Observation) -> Action:
@@ -141,13 +141,13 @@ class PlannerSwap:
         return posterior.stated_belief(start)
 
 
-def condition_side_info(scenario: Scenario, condition: Condition, reference: Reference) -> SideInfo | None:
+def condition_side_info(scenario: Scenario, condition: Condition, bayes_optimal: BayesOptimal) -> SideInfo | None:
     """Return what ``condition`` tells the agent in one episode; make it anew for every episode."""
     if condition is Condition.BASE:
         return None
     if condition is Condition.REVEALED_TYPE:
         return {"revealed_type": revealed_type(scenario.counterpart_type)}
-    tracker = reference.tracker(scenario)
+    tracker = bayes_optimal.tracker(scenario)
 
     def posterior_now(observation: Observation) -> Mapping[str, Any]:
         return {"posterior": posterior.summary(tracker.see(observation))}
@@ -160,7 +160,7 @@ def play_condition(
     agent: AgentLike,
     condition: Condition,
     *,
-    reference: Reference | None = None,
+    bayes_optimal: BayesOptimal | None = None,
     side_info: Mapping[str, Any] | None = None,
     past: Sequence[Meeting] | None = None,
 ) -> Trial:
@@ -169,10 +169,10 @@ def play_condition(
     ``side_info`` is told beside what the condition tells, ``past`` holds the agent's meetings with this counterpart. A
     provider's failure ends both lines: it is no fault of the agent and is excluded from every mean.
     """
-    honest, starter = reference or Reference(), informed(agent)
+    bayes_optimal, starter = bayes_optimal or BayesOptimal(), informed(agent)
     name, act = starter.name, starter.start(scenario, past).act
-    told = _beside(side_info, condition_side_info(scenario, condition, honest))
-    stand_in: ReferenceAgent | None = None
+    told = _beside(side_info, condition_side_info(scenario, condition, bayes_optimal))
+    stand_in: BayesOptimalAgent | None = None
     unseen: list[Observation] = []  # what a stand-in has to catch up on; most episodes never need one
     game, moves = Game(scenario), list[Action]()
     played: EpisodeRecord | None = None
@@ -186,7 +186,9 @@ def play_condition(
         unseen.append(observation)
         if is_execution_fault(action, observation):
             played = played or replay(scenario, [*moves, action], agent=name)
-            stand_in = stand_in or ReferenceAgent(honest, scenario, is_told=condition is Condition.REVEALED_TYPE)
+            stand_in = stand_in or BayesOptimalAgent(
+                bayes_optimal, scenario, is_told=condition is Condition.REVEALED_TYPE
+            )
             while unseen:
                 stand_in.see(unseen.pop(0))
             action = stand_in.act(observation)
@@ -226,17 +228,19 @@ def run_condition(
     agent: AgentLike,
     condition: Condition | str,
     *,
-    reference: Reference | None = None,
+    bayes_optimal: BayesOptimal | None = None,
 ) -> list[Trial]:
     """Play every scenario under one condition; the oracle's own agents are told the scenario's laws first."""
-    return [play_condition(item, agent, Condition(condition), reference=reference) for item in scenarios]
+    return [play_condition(item, agent, Condition(condition), bayes_optimal=bayes_optimal) for item in scenarios]
 
 
 def informed(agent: AgentLike) -> Starter:
     """Return who begins the agent's episodes; a belief agent of the oracle's own is told regime and family of each."""
-    return Insider(agent.name, agent.for_scenario) if type(agent) is BeliefAgent else as_starter(agent)
+    return ScenarioStarter(agent.name, agent.for_scenario) if type(agent) is BeliefAgent else as_starter(agent)
 
 
-def run_reference(scenarios: Sequence[Scenario], reference: Reference, *, is_told: bool = False) -> list[EpisodeRecord]:
-    """Play every scenario with the reference, honest or told the type."""
-    return [play(item, ReferenceAgent(reference, item, is_told=is_told)) for item in scenarios]
+def run_bayes_optimal(
+    scenarios: Sequence[Scenario], bayes_optimal: BayesOptimal, *, is_told: bool = False
+) -> list[EpisodeRecord]:
+    """Play every scenario with the Bayes-optimal player, or with the one that is told the type."""
+    return [play(item, BayesOptimalAgent(bayes_optimal, item, is_told=is_told)) for item in scenarios]

@@ -1,4 +1,4 @@
-"""The honest optimum as an agent: the exact belief, fitted values, and a greedy one-step lookahead.
+"""The Bayes optimum as an agent: the exact belief, fitted values, and a greedy one-step lookahead.
 
 It uses nothing but its observations and the laws it was told (:class:`oracle.prior.Knowledge`). Both roles are played
 by the same code through the mirror of :class:`oracle.prior.Seat`.
@@ -114,8 +114,8 @@ class BeliefTracker:
 
 
 @dataclass(frozen=True, eq=False)
-class BayesAgent:
-    """Plays the honest optimum of ``values``. Search settings are finer than in training: they cost only time."""
+class FittedAgent:
+    """Plays the Bayes optimum of ``values``. Search settings are finer than in training: they cost only time."""
 
     values: FittedValues
     offer_step: float = 2.0
@@ -125,7 +125,7 @@ class BayesAgent:
     _tracker: BeliefTracker | None = None
     _planner: Planner | None = None
 
-    def for_episode(self, seed: int) -> BayesAgent:
+    def for_episode(self, seed: int) -> FittedAgent:
         """Return the agent for one episode; ``seed`` is not used, as the planner never draws."""
         del seed
         return replace(self, _planner=self._planner or self.planner(), _tracker=None)

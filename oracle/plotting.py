@@ -136,7 +136,7 @@ def plot_move_costs(told: Explanation, ax: Axes) -> Axes:
 
 
 def plot_suite_values(rows: Sequence[SuiteValue], ax: Axes, *, kind: str = "family") -> Axes:
-    """Draw each slice's bounds of the honest optimum as a bar, and the reference's share as a dot."""
+    """Draw each slice's bounds of the Bayes optimum as a bar, and the reference's share as a dot."""
     labels = list(dict.fromkeys(row.label for row in rows if row.slice == kind))
     found = {(row.label, row.quantity): row for row in rows if row.slice == kind}
     for place, label in enumerate(labels):

@@ -16,7 +16,7 @@ from terms.types import Regime
 def needed_knowledge(
     scenarios: Iterable[Scenario], told: Callable[[Scenario], Knowledge] | None = None
 ) -> list[Knowledge]:
-    """Return every distinct thing the honest player is told in ``scenarios``, in order."""
+    """Return every distinct thing the Bayes-optimal player is told in ``scenarios``, in order."""
     found: dict[str, Knowledge] = {}
     for scenario in scenarios:
         knowledge = (told or told_regime_and_family)(scenario)

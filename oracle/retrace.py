@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.posterior import Posterior
 from terms.episode import recorded_moves
 from terms.game import Game
@@ -23,7 +23,7 @@ class Moment(NamedTuple):
     belief: Posterior
 
 
-def retrace(scenario: Scenario, record: EpisodeRecord, reference: Reference) -> Iterator[Moment]:
+def retrace(scenario: Scenario, record: EpisodeRecord, bayes_optimal: BayesOptimal) -> Iterator[Moment]:
     """Yield the moments of ``record`` in order.
 
     Raises
@@ -33,7 +33,7 @@ def retrace(scenario: Scenario, record: EpisodeRecord, reference: Reference) -> 
     """
     if record.scenario_id != scenario.scenario_id:
         raise ValueError(f"record is of {record.scenario_id!r}, not of {scenario.scenario_id!r}")
-    game, tracker = Game(scenario), reference.tracker(scenario)
+    game, tracker = Game(scenario), bayes_optimal.tracker(scenario)
     for turn, action in zip(record.turns, recorded_moves(record), strict=True):
         observation = game.observe()
         if observation.round != turn.round or observation.standing_price != turn.counterpart_price:

@@ -1,6 +1,6 @@
 """The oracle's own players by name, each with what it needs. Listing them loads no compiler.
 
-``bayes`` is the honest optimum told regime and family, ``bayes-unsure`` told the family alone, ``clairvoyant`` the best
+``bayes`` is the Bayes optimum told regime and family, ``bayes-unsure`` told the family alone, ``clairvoyant`` the best
 reply to the revealed type, ``ramp`` the rule of thumb; the ``faulty-`` agents have one planted fault each.
 """
 
@@ -15,7 +15,7 @@ from terms.hints import did_you_mean
 from terms.scenario import Scenario
 
 if TYPE_CHECKING:
-    from oracle.agents import Insider
+    from oracle.agents import ScenarioStarter
     from oracle.prior import Knowledge
 
 
@@ -45,15 +45,15 @@ def _family(scenario: Scenario) -> Knowledge:
 
 
 def _bayes(scenario: Scenario) -> Agent:
-    from oracle.honest import HonestAgent
+    from oracle.bayes_optimal import ToldFittedAgent
 
-    return HonestAgent.for_knowledge(scenario, _regime_and_family(scenario))
+    return ToldFittedAgent.for_knowledge(scenario, _regime_and_family(scenario))
 
 
 def _bayes_unsure(scenario: Scenario) -> Agent:
-    from oracle.honest import HonestAgent
+    from oracle.bayes_optimal import ToldFittedAgent
 
-    return HonestAgent.for_knowledge(scenario, _family(scenario), "bayes-unsure")
+    return ToldFittedAgent.for_knowledge(scenario, _family(scenario), "bayes-unsure")
 
 
 def _clairvoyant(scenario: Scenario) -> Agent:
@@ -74,13 +74,13 @@ def _entry_of(name: str, description: str) -> tuple[str, RosterEntry]:
 
 PLAYERS: dict[str, RosterEntry] = {
     "bayes": RosterEntry(
-        "The honest optimum: exact posterior and fitted values, told regime and family.",
+        "The Bayes optimum: exact posterior and fitted values, told regime and family.",
         _bayes,
         _regime_and_family,
         is_reference=True,
     ),
     "bayes-unsure": RosterEntry(
-        "The honest optimum, told the family only: whether a deal exists must be inferred.",
+        "The Bayes optimum, told the family only: whether a deal exists must be inferred.",
         _bayes_unsure,
         _family,
         is_reference=True,
@@ -100,7 +100,7 @@ PLAYERS: dict[str, RosterEntry] = {
 """Every player; the order is that of the lists."""
 
 
-def build_player(name: str) -> Insider:
+def build_player(name: str) -> ScenarioStarter:
     """Return the player called ``name``.
 
     Raises
@@ -108,8 +108,8 @@ def build_player(name: str) -> Insider:
     ValueError
         If there is none; the message lists the names and the closest one.
     """
-    from oracle.agents import Insider
+    from oracle.agents import ScenarioStarter
 
     if name not in PLAYERS:
         raise ValueError(f"agent={name!r}, allowed are {', '.join(PLAYERS)}{did_you_mean(name, PLAYERS)}")
-    return Insider(name, PLAYERS[name].build)
+    return ScenarioStarter(name, PLAYERS[name].build)

@@ -21,7 +21,7 @@ import numpy as np
 from oracle.cache import Arrays, from_bytes, load_or_solve, solution_key, store, to_bytes
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets, train
 from oracle.kernels.value import NUM_FEATURES, Nets
-from oracle.planner import BayesAgent
+from oracle.planner import FittedAgent
 from oracle.prior import RELEASED_REGIMES, SCALE, Knowledge
 from terms.aliases import Floats
 from terms.config import GameConfig
@@ -170,7 +170,7 @@ def verify(
     """
     values = values or values_for(standard_knowledge(family, prior))
     config = values.knowledge.config.model_copy(update={"show_cues": show_cues})
-    agent = BayesAgent(replace(values, knowledge=replace(values.knowledge, config=config)))
+    agent = FittedAgent(replace(values, knowledge=replace(values.knowledge, config=config)))
     begin = time.perf_counter()
     earned: dict[Opener, list[tuple[float, float]]] = {opener: [] for opener in Opener}
     for scenario in fresh_suite(seed, STANDARD_PRIORS[prior], [family], n_per_cell, config=config):

@@ -1,4 +1,4 @@
-r"""Small bargaining games whose honest optimum is solved exactly on the belief tree.
+r"""Small bargaining games whose Bayes optimum is solved exactly on the belief tree.
 
 Prices lie on a few ticks, the counterpart is one of a few types ``t = (r, kappa, eta)`` with prior ``w``, and its
 price noise takes a few equally likely values ``e``. The rules are the game's own formulas. A history is (offers,
@@ -107,7 +107,7 @@ class SmallGame:
 
 
 def exact_value(game: SmallGame) -> float:
-    """Return the honest optimum by backward induction over the whole belief tree."""
+    """Return the Bayes optimum by backward induction over the whole belief tree."""
     return continuation_value(game, 1, game.opening, (), np.array(game.prior))
 
 

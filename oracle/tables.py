@@ -1,6 +1,6 @@
-"""What a suite is worth: the clairvoyant's value and what the honest reference earns, by slice, with intervals.
+"""What a suite is worth: the clairvoyant's value and what the Bayes-optimal player earns, by slice, with intervals.
 
-Both bound the honest optimum ``U*`` of the slice, as shares of its mean zopa: ``lower`` is what the reference earned
+Both bound the Bayes optimum ``U*`` of the slice, as shares of its mean zopa: ``lower`` is what the reference earned
 minus two standard errors, ``upper`` the clairvoyant's value plus two. These are certificates and hold whatever the
 reference is, up to sampling; :func:`certificates` are nearer ones, of the laws the suite is drawn from.
 """
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.bounds import Bracket, bracket
-from oracle.interventions import Reference, run_reference, told_regime_and_family
+from oracle.interventions import BayesOptimal, run_bayes_optimal, told_regime_and_family
 from oracle.relaxation import BracketSettings
 from oracle.remembered import remembered_values
 from oracle.shipped import values_for
@@ -50,7 +50,7 @@ class SuiteValue(NamedTuple):
 def suite_values(
     scenarios: Sequence[Scenario],
     *,
-    reference: Reference | None = None,
+    bayes_optimal: BayesOptimal | None = None,
     num_threads: int = 2,
     progress: Progress | None = None,
 ) -> list[SuiteValue]:
@@ -60,7 +60,7 @@ def suite_values(
     """
     if not scenarios:
         raise ValueError("scenarios is empty; there is no value to report")
-    values, records = _play(scenarios, reference or Reference(), num_threads, progress)
+    values, records = _play(scenarios, bayes_optimal or BayesOptimal(), num_threads, progress)
     columns = Columns.of(records)
     width = np.array([max(item.zopa, 0.0) for item in scenarios])
     rows: list[SuiteValue] = []
@@ -83,7 +83,7 @@ def certificates(
     settings: BracketSettings | None = None,
     progress: Progress | None = None,
 ) -> list[SuiteValue]:
-    """Return certified bounds of the honest optimum on ticks for every feasible (regime, family, opener) of a suite.
+    """Return certified bounds of the Bayes optimum on ticks for every feasible (regime, family, opener) of a suite.
 
     They belong to the law the episodes are drawn from, not to the episodes, and are shares of its mean zopa. Their
     slice is ``certificate``; ``lower`` and ``upper`` have the sampling allowance inside.
@@ -126,13 +126,13 @@ def _certificate_rows(label: str, found: Bracket) -> list[SuiteValue]:
 
 
 def _play(
-    scenarios: Sequence[Scenario], reference: Reference, num_threads: int, progress: Progress | None
+    scenarios: Sequence[Scenario], bayes_optimal: BayesOptimal, num_threads: int, progress: Progress | None
 ) -> tuple[Floats, list[EpisodeRecord]]:
     values, records, total = list[float](), list[EpisodeRecord](), 2 * len(scenarios)
     for start in range(0, len(scenarios), _CHUNK):
         chunk = scenarios[start : start + _CHUNK]
         values.extend(remembered_values(chunk, num_threads=num_threads).tolist())
-        records.extend(run_reference(chunk, reference))
+        records.extend(run_bayes_optimal(chunk, bayes_optimal))
         if progress is not None:
             progress(len(values) + len(records), total)
     return np.array(values), records

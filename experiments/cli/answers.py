@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from experiments.cli import options
-from experiments.cli.fitting import prepared_reference
+from experiments.cli.fitting import prepared_bayes_optimal
 from experiments.cli.playing import default_folder, read_game_config
 from experiments.cli.seating import seated_apart
 from experiments.cli.show import count_bar, estimate, note, number, out, print_table, text_table
@@ -48,16 +48,16 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     tick: Annotated[float, typer.Option(min=1, max=10, help="Offer tick of the certified game, percent of R.")] = 4.0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what a suite is worth: clairvoyant, honest reference, lower and upper bound of the honest optimum."""
+    """Show what a suite is worth: clairvoyant, Bayes-optimal player, lower and upper bound of the Bayes optimum."""
     if certify and objective != "utility":
         raise ValueError(f"objective={objective!r} with certify={certify}; nearer bounds exist for utility only")
     from oracle.relaxation import BracketSettings
     from oracle.tables import certificates, suite_values
 
     spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
-    reference = prepared_reference(scenarios, objective)
+    best = prepared_bayes_optimal(scenarios, objective)
     with count_bar(2 * len(scenarios), f"oracle on {spec.label}") as progress:
-        rows = suite_values(scenarios, reference=reference, progress=progress)
+        rows = suite_values(scenarios, bayes_optimal=best, progress=progress)
     if certify:
         with count_bar(1, "certificate") as progress:
             settings = BracketSettings(tick=tick)
@@ -151,14 +151,14 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
     asked = ModelOptions(base_url=base_url, api_key_env=api_key_env, effort=effort, budget_usd=budget_usd, cache=cache)
     player = build_agent(agent, asked, spec.game)
-    honest = prepared_reference(scenarios)
+    bayes_optimal = prepared_bayes_optimal(scenarios)
     run = default_folder(player, spec, player.settings)
     apart = run.with_name(f"decompose-{run.name}")
     with (
         seated_apart(player, apart, "decomposition") as seated,
         count_bar(len(scenarios), agent_name(player)) as progress,
     ):
-        report = split(seated, suite=scenarios, reference=reference, honest=honest, progress=progress)
+        report = split(seated, suite=scenarios, reference=reference, bayes_optimal=bayes_optimal, progress=progress)
     found = decomposition_object(report, spec, half_width)
     for notice in spec.notices:
         note(f"note: {notice}")

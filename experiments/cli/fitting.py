@@ -10,25 +10,27 @@ from experiments.players.registry import Need, needs_of
 from terms import Scenario
 
 if TYPE_CHECKING:
-    from oracle.interventions import Reference
+    from oracle.interventions import BayesOptimal
     from oracle.prior import Knowledge
 
 
-def prepared_reference(scenarios: Sequence[Scenario], objective: Literal["utility", "se"] = "utility") -> Reference:
-    """Return the honest reference with the values it needs at hand; with ``se`` it maximises SE+ instead.
+def prepared_bayes_optimal(
+    scenarios: Sequence[Scenario], objective: Literal["utility", "se"] = "utility"
+) -> BayesOptimal:
+    """Return the Bayes-optimal player with the values it needs at hand; with ``se`` it maximises SE+ instead.
 
     On a catalogue it is the rule of thumb on the exact posterior, which needs none.
     """
-    from oracle.honest import fitted_reference
-    from oracle.interventions import Reference, told_for_efficiency, told_regime_and_family
+    from oracle.bayes_optimal import fitted_bayes_optimal
+    from oracle.interventions import BayesOptimal, told_for_efficiency, told_regime_and_family
     from oracle.preparation import needed_knowledge
 
     if any(scenario.product for scenario in scenarios):
         note("note: fitted values would be needed for every item of the catalogue; the reference is the rule of thumb")
-        return Reference()
+        return BayesOptimal()
     told = told_for_efficiency if objective == "se" else told_regime_and_family
     _prepare(needed_knowledge(scenarios, told))
-    return fitted_reference(knowledge=told)
+    return fitted_bayes_optimal(knowledge=told)
 
 
 def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:

@@ -171,18 +171,17 @@ def _report_sessions(folders: Sequence[Path], out_file: Path, title: str) -> Non
 
 
 def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:
-    from experiments.cli.fitting import prepared_reference
+    from experiments.cli.fitting import prepared_bayes_optimal
     from experiments.report.explaining import review_run, worst_episodes
 
     worst = {run.folder: worst_episodes(run, num) for run in runs}
     wanted = {record.scenario_id for records in worst.values() for record in records}
     suites = {run.header.suite_digest: run.header.suite.build() for run in runs}
-    reference = prepared_reference([each for suite in suites.values() for each in suite if each.scenario_id in wanted])
+    best = prepared_bayes_optimal([each for suite in suites.values() for each in suite if each.scenario_id in wanted])
     total, done = sum(map(len, worst.values())), itertools.count(1)
     with count_bar(total, "reviewing") as progress:
         return {
-            run.folder: review_run(run, worst[run.folder], reference, lambda: progress(next(done), total))
-            for run in runs
+            run.folder: review_run(run, worst[run.folder], best, lambda: progress(next(done), total)) for run in runs
         }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from experiments.cli import options
-from experiments.cli.fitting import prepared_reference
+from experiments.cli.fitting import prepared_bayes_optimal
 from experiments.cli.show import count_bar, note, number, out, print_table, text_table
 from experiments.episodes.folder import Run, load_run
 from terms.records import EpisodeRecord
@@ -31,7 +31,7 @@ def explain(
     loaded = load_run(run)
     record = find_episode(loaded, episode)
     (scenario,) = (each for each in loaded.header.suite.build() if each.scenario_id == record.scenario_id)
-    told = explain_record(scenario, record, reference=prepared_reference([scenario]))
+    told = explain_record(scenario, record, bayes_optimal=prepared_bayes_optimal([scenario]))
     if as_json:
         out(json.dumps(told.to_json_object(), allow_nan=False))
         return

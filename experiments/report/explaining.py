@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oracle.belief_errors import BeliefErrors, Trace
     from oracle.calibration import Calibration
     from oracle.explain import MoveReview
-    from oracle.interventions import Reference
+    from oracle.interventions import BayesOptimal
 
 
 def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
@@ -56,7 +56,7 @@ def worst_episodes(run: Run, num: int) -> list[EpisodeRecord]:
 
 
 def review_run(
-    run: Run, records: Sequence[EpisodeRecord], reference: Reference, tell: Callable[[], None] = lambda: None
+    run: Run, records: Sequence[EpisodeRecord], bayes_optimal: BayesOptimal, tell: Callable[[], None] = lambda: None
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the oracle's word on every move of ``records``, by scenario; ``tell`` is called after each episode."""
     from oracle.explain import explain
@@ -64,7 +64,7 @@ def review_run(
     scenarios = {scenario.scenario_id: scenario for scenario in run.header.suite.build()}
     reviews = {}
     for record in records:
-        told = explain(scenarios[record.scenario_id], record, reference=reference)
+        told = explain(scenarios[record.scenario_id], record, bayes_optimal=bayes_optimal)
         reviews[record.scenario_id] = [_plain(move) for move in told.moves]
         tell()
     return reviews

@@ -18,7 +18,7 @@ from oracle.agents import Planner
 from oracle.bankroll.gap import SessionArms, play_references, run_session_arms, split_gap
 from oracle.bankroll.meeting import Table as OracleTable
 from oracle.bankroll.memory import Memory
-from oracle.bankroll.reference import SupplierReference
+from oracle.bankroll.supplier_bayes_optimal import SupplierBayesOptimal
 from oracle.bankroll.worth import SessionWorth
 from oracle.gaps import Decomposition
 from oracle.interventions import Condition, play_condition
@@ -99,7 +99,7 @@ class _Host:
             scenario,
             seat,
             self.condition,
-            reference=SupplierReference(table=self.table, memory=memory, planners=self.planners),
+            bayes_optimal=SupplierBayesOptimal(table=self.table, memory=memory, planners=self.planners),
             side_info={**seat.told, **(side_info or {})},
         )
         if trial.repaired.fault is not ReplyFault.PROVIDER and self.condition is Condition.ORACLE_POSTERIOR:

@@ -9,10 +9,11 @@ its own ruin:
     + \underbrace{C(neutral) - C(reveal)}_{control} + \underbrace{C(aware) - C(neutral)}_{caution}.
 
 ``base``, ``post`` and ``reveal`` are the agent itself, repaired, under the conditions of :mod:`oracle.interventions`;
-the posterior shown carries over between meetings with a supplier. ``neutral`` is the honest planner with the policy
-that would be best without ruin, ``aware`` with the ruin-aware policy. The identity holds in every session; parts may be
-negative and are never floored. Of the uncertainty, ``known - neutral`` is what no player can avoid, ``known`` being the
-best reply in money to each supplier's type. ``memory`` is what remembering earns the reference, outside the sum.
+the posterior shown carries over between meetings with a supplier. ``neutral`` is the Bayes-optimal planner with the
+policy that would be best without ruin, ``aware`` with the ruin-aware policy. The identity holds in every session; parts
+may be negative and are never floored. Of the uncertainty, ``known - neutral`` is what no player can avoid, ``known``
+being the best reply in money to each supplier's type. ``memory`` is what remembering earns the reference, outside the
+sum.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""One meeting by the honest optimum, and every way of stopping it early.
+r"""One meeting by the Bayes optimum, and every way of stopping it early.
 
 The planner of :mod:`oracle.planner` values continuing at ``Q_k`` (percent of R, no cost of time). A *caution* ``(d,
 e)`` stops its path: it takes a standing price as soon as the gain and ``d`` reach ``Q_k``, and leaves as soon as
@@ -19,7 +19,7 @@ from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, 
 from oracle.bankroll.closing import closing_of
 from oracle.bankroll.memory import Laws, Memory, end_meeting, start_meeting
 from oracle.kernels.planning import Planner, best_offer
-from oracle.planner import BayesAgent, BeliefTracker
+from oracle.planner import BeliefTracker, FittedAgent
 from oracle.posterior import seat_of
 from oracle.prior import SCALE, Knowledge
 from oracle.shipped import values_for
@@ -136,7 +136,7 @@ class Table:
         if family not in self._families:
             knowledge = Knowledge.of(None, [family], self.chain.game)
             values = values_for(knowledge)
-            planner = BayesAgent(values).planner()
+            planner = FittedAgent(values).planner()
             self._families[family] = Laws(knowledge, planner.model, values.grid, self.chain), planner
         return self._families[family]
 

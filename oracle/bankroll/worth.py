@@ -1,4 +1,4 @@
-"""What a session is worth to the honest optimum: ruin-aware and risk-neutral, with memory and without.
+"""What a session is worth to the Bayes optimum: ruin-aware and risk-neutral, with memory and without.
 
 All numbers are estimates of the dynamic program on sampled laws. Intervals are from the delete-a-group jackknife over
 the sampled suppliers: the whole analysis is done again without each group, so what is a difference has the interval of

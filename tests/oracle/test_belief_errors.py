@@ -9,7 +9,7 @@ import pytest
 
 import terms
 from oracle.belief_errors import ERROR_PARTS, trace_beliefs
-from oracle.interventions import Reference, informed
+from oracle.interventions import BayesOptimal, informed
 from oracle.posterior import stated_belief
 from oracle.prior import Grid
 from oracle.retrace import retrace
@@ -19,13 +19,13 @@ from terms.kernel import STANCES
 from terms.types import Accept, Belief, Offer, ReplyFault, Termination, Unusable
 
 SUITE = terms.fresh_suite(5, ["overlap"], ["candid"], 2)
-COARSE = Reference(grid=Grid(1.0, 7))
+COARSE = BayesOptimal(grid=Grid(1.0, 7))
 FIXED = Belief(50.0, 0.5, (0.2, 0.3, 0.5))
 
 
-def traced(agent, suite=SUITE, reference=COARSE):
+def traced(agent, suite=SUITE, bayes_optimal=COARSE):
     records = [terms.play(scenario, informed(agent)) for scenario in suite]
-    return trace_beliefs(suite, records, reference=reference, rng=np.random.default_rng(0))
+    return trace_beliefs(suite, records, bayes_optimal=bayes_optimal, rng=np.random.default_rng(0))
 
 
 def stating(belief):
@@ -62,16 +62,16 @@ def test_for_the_stance_the_excess_is_the_distance_on_average():
     for stance, prob in zip(STANCES, probs, strict=True):
         truth = replace(scenario.counterpart_type, stance=stance)
         told = replace(record, counterpart_type=truth)
-        errors = trace_beliefs([scenario], [told], reference=COARSE, rng=np.random.default_rng(0)).errors
+        errors = trace_beliefs([scenario], [told], bayes_optimal=COARSE, rng=np.random.default_rng(0)).errors
         excess += prob * (errors.stated["brier_eta"][0] - errors.exact["brier_eta"][0])
         distance = errors.distance["brier_eta"][0]
     assert excess == pytest.approx(distance)
 
 
 def test_the_exact_agent_has_no_excess_and_the_wrong_one_has():
-    same = traced(build_player("ramp"), reference=Reference()).errors.overall()
+    same = traced(build_player("ramp"), bayes_optimal=BayesOptimal()).errors.overall()
     assert (same.excess.estimate, same.distance.estimate) == pytest.approx((0.0, 0.0), abs=1e-9)
-    wrong = traced(build_player("faulty-belief"), reference=Reference()).errors
+    wrong = traced(build_player("faulty-belief"), bayes_optimal=BayesOptimal()).errors
     assert wrong.overall().excess.low > 0
     assert wrong.overall().stated.n == len(SUITE)
     first = wrong.curves()
@@ -96,11 +96,13 @@ def test_trials_lost_to_the_provider_are_left_out_and_faults_are_not():
 
     told = []
     records = [terms.play(SUITE[0], lost), terms.play(SUITE[1], blank)]
-    found = trace_beliefs(SUITE, records, reference=COARSE, rng=np.random.default_rng(0), tell=lambda: told.append(1))
+    found = trace_beliefs(
+        SUITE, records, bayes_optimal=COARSE, rng=np.random.default_rng(0), tell=lambda: told.append(1)
+    )
     assert set(found.calibration.episode) == {1}
     assert len(told) == 1
     with pytest.raises(ValueError, match="no scored episode"):
-        trace_beliefs(SUITE, records[:1], reference=COARSE, rng=np.random.default_rng(0))
+        trace_beliefs(SUITE, records[:1], bayes_optimal=COARSE, rng=np.random.default_rng(0))
 
 
 def test_strangers_are_refused():

@@ -9,7 +9,7 @@ import pytest
 
 from oracle import bounds
 from oracle.bounds import Bracket, Mean, bracket, policy_utility
-from oracle.planner import BayesAgent, BeliefTracker, offer_value
+from oracle.planner import BeliefTracker, FittedAgent, offer_value
 from oracle.posterior import seat_of
 from oracle.prior import Grid, Knowledge
 from oracle.relaxation import BracketSettings, Drawn, draw_episodes, finite_game, finite_model, mean_zopa, num_ticks
@@ -94,7 +94,7 @@ def _as_drawn(scenarios):
 
 def _readable_utility(values, scenario, settings):
     """The planner on ticks written out over the readable game."""
-    planner = BayesAgent(values, num_nodes=settings.num_prices).planner()
+    planner = FittedAgent(values, num_nodes=settings.num_prices).planner()
     game = Game(scenario)
     tracker = BeliefTracker.start(values.knowledge, planner.model, seat_of(game.observe()), values.grid)
     count = num_ticks(tracker.seat.own, values.knowledge, settings.tick)

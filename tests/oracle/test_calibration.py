@@ -4,7 +4,7 @@ import pytest
 
 import terms
 from oracle.calibration import Calibration, Observed, calibrate
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.prior import Grid, Knowledge
 from terms.agents.scripted import Patient
 
@@ -18,7 +18,7 @@ def misses(found):
 
 def test_the_truth_falls_evenly_in_the_exact_posterior(rng):
     """Ten 95 % intervals: three misses have a probability near 1 %."""
-    found = calibrate(SUITE, Patient(), reference=Reference(grid=COARSE), rng=rng)
+    found = calibrate(SUITE, Patient(), bayes_optimal=BayesOptimal(grid=COARSE), rng=rng)
     assert sum(misses(found)) < 3
     assert found.round.max() > 3
     assert sum(share.estimate for share in found.shares()) == pytest.approx(1)
@@ -29,8 +29,8 @@ def test_a_belief_in_too_little_noise_shows(rng):
     noisy = {"families": {name: {"noise_share": 0.05} for name in ("candid", "taciturn")}}
     config = terms.GameConfig.model_validate(merged(terms.GameConfig().model_dump(mode="json"), noisy))
     suite = terms.fresh_suite(77, ["overlap"], ["candid", "taciturn"], n_per_cell=10, config=config)
-    wrong = Reference(lambda scenario: Knowledge.of(["overlap"], [scenario.family]), grid=COARSE)
-    assert sum(misses(calibrate(suite, Patient(), reference=wrong, rng=rng))) >= 3
+    wrong = BayesOptimal(lambda scenario: Knowledge.of(["overlap"], [scenario.family]), grid=COARSE)
+    assert sum(misses(calibrate(suite, Patient(), bayes_optimal=wrong, rng=rng))) >= 3
 
 
 def merged(base, changes):
@@ -44,10 +44,10 @@ def test_the_posterior_is_right_about_the_items_of_a_catalogue(rng, tmp_path):
     (tmp_path / "items.csv").write_text("\n".join([*items, "Fan,home,70,50,80"]))
     suite = terms.catalog_suite(tmp_path / "items.csv", ["overlap", "no_deal"], ["candid"], 15, seed=3)
     assert len({scenario.frame.low for scenario in suite}) == 3
-    found = calibrate(suite, Patient(), reference=Reference(grid=COARSE), rng=rng)
+    found = calibrate(suite, Patient(), bayes_optimal=BayesOptimal(grid=COARSE), rng=rng)
     assert sum(misses(found)) < 3
     with pytest.raises(ValueError, match="impossible under the agent's prior"):
-        calibrate(suite, Patient(), reference=Reference(without_the_item, grid=COARSE), rng=rng)
+        calibrate(suite, Patient(), bayes_optimal=BayesOptimal(without_the_item, grid=COARSE), rng=rng)
 
 
 def without_the_item(scenario):
@@ -84,7 +84,7 @@ def test_pooled_runs_share_their_scenarios():
 
 def test_stances_come_true_as_often_as_the_posterior_says(rng):
     """Ten bins of about 60 scenarios: at most two intervals may miss."""
-    found = calibrate(SUITE, Patient(), reference=Reference(grid=COARSE), rng=rng).frequencies()
+    found = calibrate(SUITE, Patient(), bayes_optimal=BayesOptimal(grid=COARSE), rng=rng).frequencies()
     missed = [
         each
         for each in found

@@ -10,12 +10,12 @@ from oracle.agents import BELIEF_AGENTS
 from oracle.arms import Arms, run_arms
 from oracle.decomposition import decompose, decompose_arms
 from oracle.diagnosis import DOCUMENTED_EPISODES
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.prior import Grid
 from terms.agents.scripted import Patient, RandomLegal
 from terms.types import Offer, ReplyFault, Unusable
 
-COARSE = Reference(grid=Grid(2.0, 5))
+COARSE = BayesOptimal(grid=Grid(2.0, 5))
 SUITE = terms.fresh_suite(51, ["overlap", "no_deal"], ["candid", "adversarial"], n_per_cell=1)
 ORDERED = ("execution", "inference", "uncertainty", "control")
 
@@ -25,8 +25,8 @@ def reports():
     agents = [Patient(), RandomLegal(), BELIEF_AGENTS["faulty-belief"], BELIEF_AGENTS["faulty-execution"]]
     return {
         agent.name: (
-            decompose(agent, suite=SUITE, honest=COARSE),
-            decompose(agent, suite=SUITE, reference="clairvoyant", honest=COARSE),
+            decompose(agent, suite=SUITE, bayes_optimal=COARSE),
+            decompose(agent, suite=SUITE, reference="clairvoyant", bayes_optimal=COARSE),
         )
         for agent in agents
     }
@@ -78,7 +78,7 @@ def test_planted_faults_show_in_their_own_part():
     suite = terms.fresh_suite(52, ["overlap"], n_per_cell=1)
     assert len(suite) == DOCUMENTED_EPISODES
     names = ("faulty-belief", "faulty-execution")
-    belief, execution = (decompose(BELIEF_AGENTS[name], suite=suite, honest=COARSE) for name in names)
+    belief, execution = (decompose(BELIEF_AGENTS[name], suite=suite, bayes_optimal=COARSE) for name in names)
     assert belief.row("inference").low > 0
     assert belief.row("execution").estimate == 0
     assert execution.row("execution").estimate > 1
@@ -123,7 +123,7 @@ def test_required_episodes_shrink_with_the_width(reports):
 
 
 def test_without_the_swapped_arm_the_order_free_split_is_left_out():
-    arms = run_arms(Patient(), SUITE[:2], reference=COARSE, is_order_free=False)
+    arms = run_arms(Patient(), SUITE[:2], bayes_optimal=COARSE, is_order_free=False)
     assert not any(name.startswith("order_free") for name in arms.parts("oracle"))
 
 
@@ -135,17 +135,17 @@ def test_a_provider_failure_removes_the_scenario_from_every_arm():
             return Unusable(ReplyFault.PROVIDER)  # fails in one condition only
         return Offer(observation.reservation_price)
 
-    report = decompose(flaky, suite=SUITE[:3], honest=COARSE)
+    report = decompose(flaky, suite=SUITE[:3], bayes_optimal=COARSE)
     assert report.arms.excluded == (lost.scenario_id,)
     assert report.row("gap").n == 2
     assert report.to_json_object()["num_excluded"] == 1
     with pytest.raises(ValueError, match="failed on all 1 scenarios"):
-        decompose(flaky, suite=SUITE[:1], honest=COARSE)
+        decompose(flaky, suite=SUITE[:1], bayes_optimal=COARSE)
 
 
 def test_progress_is_told():
     seen = []
-    run_arms(Patient(), SUITE[:3], reference=COARSE, progress=lambda done, total: seen.append((done, total)))
+    run_arms(Patient(), SUITE[:3], bayes_optimal=COARSE, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 

@@ -30,7 +30,7 @@ def arms_of(played=10.0, base=10.0, posterior=10.0, revealed=15.0, oracle=10.0, 
         ({"played": 6.0, "base": 6.0, "posterior": 6.0, "revealed": 6.0}, "planning"),
         ({"played": 9.0, "base": 9.0, "revealed": 11.0}, "planning"),
         ({"played": 9.9}, "none"),
-        ({"revealed": 10.0}, "none"),  # deaf to what it is told, but as good as the honest optimum
+        ({"revealed": 10.0}, "none"),  # deaf to what it is told, but as good as the Bayes optimum
     ],
 )
 def test_the_largest_part_is_named(changes, fault):

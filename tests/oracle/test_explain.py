@@ -11,19 +11,19 @@ from oracle.agents import BELIEF_AGENTS
 from oracle.beliefs import Tracker
 from oracle.clairvoyant import Clairvoyant, assess_actions
 from oracle.explain import explain
-from oracle.interventions import Reference, informed, told_regime_and_family
+from oracle.interventions import BayesOptimal, informed, told_regime_and_family
 from oracle.prior import Grid
 from oracle.valuation import representative_types
 from terms.agents.scripted import AcceptAny, Patient
 from terms.types import Accept, Offer, Reject, ReplyFault, Unusable
 
 SUITE = terms.fresh_suite(61, ["overlap"], ["taciturn", "adversarial"], n_per_cell=1)
-COARSE = Reference(grid=Grid(1.0, 7))
+COARSE = BayesOptimal(grid=Grid(1.0, 7))
 
 
-def play_and_explain(scenario, agent, reference=COARSE):
+def play_and_explain(scenario, agent, bayes_optimal=COARSE):
     record = terms.play(scenario, informed(agent))
-    return record, explain(scenario, record, reference=reference)
+    return record, explain(scenario, record, bayes_optimal=bayes_optimal)
 
 
 @pytest.mark.parametrize("scenario", SUITE[1::3], ids=lambda scenario: scenario.scenario_id)
@@ -37,8 +37,8 @@ def test_hindsight_costs_and_noise_account_for_every_unit(scenario):
 
 def test_the_reference_itself_loses_nothing():
     for scenario in SUITE[1:3]:
-        reference = Reference()  # the agent's own grid, or their beliefs would differ
-        _, found = play_and_explain(scenario, BELIEF_AGENTS["ramp"], reference)
+        bayes_optimal = BayesOptimal()  # the agent's own grid, or their beliefs would differ
+        _, found = play_and_explain(scenario, BELIEF_AGENTS["ramp"], bayes_optimal)
         assert found.source == "none"
         assert found.costliest_round is None
         assert sum(found.costs.values()) == pytest.approx(0, abs=0.05)
@@ -74,7 +74,7 @@ def test_an_unreadable_reply_is_a_cost_of_execution():
 def test_the_clairvoyant_has_no_hindsight_cost():
     scenario = SUITE[1]
     record = terms.play(scenario, Clairvoyant.for_scenario(scenario))
-    found = explain(scenario, record, reference=COARSE)
+    found = explain(scenario, record, bayes_optimal=COARSE)
     assert sum(move.hindsight_cost for move in found.moves) == pytest.approx(0, abs=1e-6)
 
 
@@ -91,7 +91,7 @@ def test_a_deal_at_a_loss_in_an_infeasible_episode_costs_that_loss():
 def test_provider_failures_are_not_reviewed():
     scenario = SUITE[0]
     record = terms.play(scenario, lambda observation: Unusable(ReplyFault.PROVIDER))
-    assert explain(scenario, record, reference=COARSE).moves == ()
+    assert explain(scenario, record, bayes_optimal=COARSE).moves == ()
 
 
 def test_values_of_actions_by_hand():
@@ -123,7 +123,7 @@ def test_the_record_must_fit_the_scenario():
         explain(SUITE[1], record)
     bent = replace(record, turns=(replace(record.turns[0], counterpart_price=1.0), *record.turns[1:]))
     with pytest.raises(ValueError, match="does not follow from its moves"):
-        explain(SUITE[0], bent, reference=COARSE)
+        explain(SUITE[0], bent, bayes_optimal=COARSE)
 
 
 def test_json_is_strict():

@@ -8,13 +8,13 @@ import terms
 from oracle import posterior
 from oracle.agents import BELIEF_AGENTS, BeliefAgent
 from oracle.interventions import (
+    BayesOptimal,
     Condition,
     PlannerSwap,
-    Reference,
     is_execution_fault,
     play_condition,
+    run_bayes_optimal,
     run_condition,
-    run_reference,
     told_family,
     told_regime_and_family,
 )
@@ -24,12 +24,12 @@ from terms.scenario import Product
 from terms.types import Accept, Belief, Decision, Offer, Reject, ReplyFault, Termination, Unusable
 
 SUITE = terms.fresh_suite(41, ["overlap", "no_deal"], n_per_cell=1)
-COARSE = Reference(grid=Grid(2.0, 5))
+COARSE = BayesOptimal(grid=Grid(2.0, 5))
 
 
 @pytest.mark.parametrize("agent", [Patient(), FixedConcession(0.1), TimeDependent(0.3)], ids=lambda agent: agent.name)
 def test_agents_that_ignore_side_information_play_the_same_episode_three_times(agent):
-    base, told, revealed = (run_condition(SUITE[::3], agent, each, reference=COARSE) for each in Condition)
+    base, told, revealed = (run_condition(SUITE[::3], agent, each, bayes_optimal=COARSE) for each in Condition)
     assert base == told == revealed
     assert [trial.played for trial in base] == [terms.play(scenario, agent) for scenario in SUITE[::3]]
 
@@ -41,7 +41,7 @@ def test_side_information_is_recomputed_after_every_observation():
         seen.append(observation)
         return Patient().act(observation)
 
-    play_condition(scenario, spy, Condition.ORACLE_POSTERIOR, reference=COARSE)
+    play_condition(scenario, spy, Condition.ORACLE_POSTERIOR, bayes_optimal=COARSE)
     assert len(seen) > 1
     belief = posterior.start(told_regime_and_family(scenario), posterior.seat_of(seen[0]), COARSE.grid)
     for observation in seen:
@@ -57,7 +57,7 @@ def test_the_type_is_revealed_as_it_is():
         seen.append(observation.side_info["revealed_type"])
         return {"decision": "Reject"}
 
-    trial = play_condition(scenario, spy, Condition.REVEALED_TYPE, reference=COARSE)
+    trial = play_condition(scenario, spy, Condition.REVEALED_TYPE, bayes_optimal=COARSE)
     hidden = scenario.counterpart_type
     assert seen == [
         {
@@ -74,7 +74,7 @@ def test_base_tells_nothing():
         assert not observation.side_info
         return Patient().act(observation)
 
-    play_condition(SUITE[2], check, Condition.BASE, reference=COARSE)
+    play_condition(SUITE[2], check, Condition.BASE, bayes_optimal=COARSE)
 
 
 def test_a_faulty_reply_ends_the_episode_as_played_and_not_as_repaired():
@@ -87,7 +87,7 @@ def test_a_faulty_reply_ends_the_episode_as_played_and_not_as_repaired():
             else Offer(observation.price_min if scenario.sign > 0 else observation.price_max)
         )
 
-    trial = play_condition(scenario, silent, Condition.BASE, reference=COARSE)
+    trial = play_condition(scenario, silent, Condition.BASE, bayes_optimal=COARSE)
     assert trial.played.termination is Termination.NO_REPLY
     assert trial.played.fault is ReplyFault.EMPTY
     assert trial.played.rounds_played == 2
@@ -98,15 +98,15 @@ def test_a_faulty_reply_ends_the_episode_as_played_and_not_as_repaired():
 
 def test_an_agent_that_never_executes_is_repaired_into_the_reference():
     mute = BeliefAgent("mute", fault_rate=1.0)
-    trials = run_condition(SUITE[:6], mute, "base", reference=COARSE)
-    honest = run_reference(SUITE[:6], COARSE)
-    assert [trial.repaired.utility for trial in trials] == [record.utility for record in honest]
+    trials = run_condition(SUITE[:6], mute, "base", bayes_optimal=COARSE)
+    bayes_optimal = run_bayes_optimal(SUITE[:6], COARSE)
+    assert [trial.repaired.utility for trial in trials] == [record.utility for record in bayes_optimal]
     assert {trial.played.utility for trial in trials} == {0.0}
 
 
 def test_a_provider_failure_is_excluded_on_both_lines():
     trial = play_condition(
-        SUITE[0], lambda observation: Unusable(ReplyFault.PROVIDER), Condition.BASE, reference=COARSE
+        SUITE[0], lambda observation: Unusable(ReplyFault.PROVIDER), Condition.BASE, bayes_optimal=COARSE
     )
     assert trial.played.is_excluded
     assert trial.repaired is trial.played
@@ -129,11 +129,11 @@ def test_what_counts_as_a_fault_of_execution(action, expected):
 
 
 def test_the_planner_on_an_exact_belief_is_the_reference():
-    reference = Reference()
+    bayes_optimal = BayesOptimal()
     for scenario in SUITE[:8]:
         agent = BELIEF_AGENTS["faulty-planning"].for_scenario(scenario)
-        swapped = terms.play(scenario, PlannerSwap(agent, scenario, reference))
-        assert swapped.utility == pytest.approx(run_reference([scenario], reference)[0].utility, abs=1e-6)
+        swapped = terms.play(scenario, PlannerSwap(agent, scenario, bayes_optimal))
+        assert swapped.utility == pytest.approx(run_bayes_optimal([scenario], bayes_optimal)[0].utility, abs=1e-6)
 
 
 def test_an_agent_without_a_stated_belief_is_taken_to_hold_the_prior():
@@ -165,7 +165,7 @@ def test_the_planner_does_not_stand_in_for_a_lost_provider():
 
 def test_the_reference_may_be_told_less():
     scenario = next(scenario for scenario in SUITE if scenario.regime == "no_deal")
-    unsure = Reference(told_family, grid=Grid(2.0, 5)).tracker(scenario).see(terms.Game(scenario).observe())
+    unsure = BayesOptimal(told_family, grid=Grid(2.0, 5)).tracker(scenario).see(terms.Game(scenario).observe())
     sure = COARSE.tracker(scenario).see(terms.Game(scenario).observe())
     assert posterior.feasible_prob(sure) == pytest.approx(0, abs=1e-9)
     assert 0.001 < posterior.feasible_prob(unsure) < 0.999
@@ -192,7 +192,7 @@ def test_the_posterior_of_a_catalogue_item_knows_its_frame(role):
     summary, expected = posterior.summary(small), posterior.summary(wide)
     assert summary["r_mean"] == pytest.approx(30 + 0.4 * expected["r_mean"])
     assert summary["kappa_mean"] == pytest.approx(expected["kappa_mean"])
-    assert run_condition([grounded], Patient(), "oracle_posterior", reference=COARSE)[0].played.rounds_played > 0
+    assert run_condition([grounded], Patient(), "oracle_posterior", bayes_optimal=COARSE)[0].played.rounds_played > 0
 
 
 def test_errors_of_the_agent_name_the_condition():
@@ -200,7 +200,7 @@ def test_errors_of_the_agent_name_the_condition():
         raise KeyError("price")
 
     with pytest.raises(KeyError) as caught:
-        play_condition(SUITE[0], broken, Condition.BASE, reference=COARSE)
+        play_condition(SUITE[0], broken, Condition.BASE, bayes_optimal=COARSE)
     assert "base" in caught.value.__notes__[0]
     with pytest.raises(ValueError, match="'told' is not a valid Condition"):
         run_condition(SUITE[:1], Patient(), "told")

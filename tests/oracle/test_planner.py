@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracle.fitted import PLANNING_GRID
-from oracle.planner import ACCEPT, REJECT, BayesAgent, BeliefTracker, decide, offer_value
+from oracle.planner import ACCEPT, REJECT, BeliefTracker, FittedAgent, decide, offer_value
 from oracle.posterior import seat_of
 from oracle.prior import Grid, Knowledge, Seat
 from oracle.shipped import standard_knowledge, values_for
@@ -29,7 +29,7 @@ from terms.types import Family, Offer, Role, Termination
 
 @pytest.fixture(scope="module")
 def taciturn():
-    return BayesAgent(values_for(standard_knowledge("taciturn", "overlap")))
+    return FittedAgent(values_for(standard_knowledge("taciturn", "overlap")))
 
 
 def _mirrored(scenario):
@@ -64,7 +64,7 @@ def test_seller_plays_the_mirror_of_the_buyer(taciturn):
 
 
 def test_known_no_deal_is_left_at_once():
-    agent = BayesAgent(values_for(Knowledge.of(["no_deal"], ["strategic"])))
+    agent = FittedAgent(values_for(Knowledge.of(["no_deal"], ["strategic"])))
     for scenario in fresh_suite(1, ["no_deal"], ["strategic"], 1):
         record = play(scenario, agent)
         assert (record.termination, record.rounds_played) == (Termination.AGENT_REJECT, 1)

@@ -3,7 +3,7 @@
 import pytest
 
 import terms
-from oracle.agents import BELIEF_AGENTS, Insider
+from oracle.agents import BELIEF_AGENTS, ScenarioStarter
 from oracle.clairvoyant import Clairvoyant
 from oracle.interventions import run_condition
 from oracle.roster import PLAYERS, build_player
@@ -25,7 +25,7 @@ def test_every_player_plays_once_it_is_built_for_a_scenario(name):
 
 def test_no_other_agent_is_handed_the_scenario():
     class Spy(Patient):
-        __class__ = Insider  # what it says of itself counts for nothing
+        __class__ = ScenarioStarter  # what it says of itself counts for nothing
 
         def for_scenario(self, scenario):
             raise AssertionError("a scenario holds the hidden type")

@@ -7,22 +7,22 @@ import terms
 from oracle import tables
 from oracle.bounds import Bracket, Mean
 from oracle.clairvoyant import clairvoyant_values
-from oracle.interventions import Reference, run_reference
+from oracle.interventions import BayesOptimal, run_bayes_optimal
 from oracle.prior import Grid
 from oracle.tables import certificates, suite_values
 
 SUITE = terms.fresh_suite(91, ["overlap", "no_deal"], ["taciturn", "adversarial"], n_per_cell=1)
-COARSE = Reference(grid=Grid(2.0, 5))
+COARSE = BayesOptimal(grid=Grid(2.0, 5))
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return {(row.slice, row.label, row.quantity): row for row in suite_values(SUITE, reference=COARSE)}
+    return {(row.slice, row.label, row.quantity): row for row in suite_values(SUITE, bayes_optimal=COARSE)}
 
 
 def test_means_are_those_of_the_parts(rows):
     values = clairvoyant_values(SUITE)
-    earned = [record.utility for record in run_reference(SUITE, COARSE)]
+    earned = [record.utility for record in run_bayes_optimal(SUITE, COARSE)]
     zopa = sum(max(scenario.zopa, 0) for scenario in SUITE)
     assert rows["overall", "all", "clairvoyant_value"].estimate == pytest.approx(values.mean())
     assert rows["overall", "all", "oracle_utility"].estimate == pytest.approx(sum(earned) / len(SUITE))
@@ -44,7 +44,7 @@ def test_the_clairvoyant_is_worth_more(rows):
 def test_the_bounds_enclose_what_was_earned_with_two_standard_errors(rows):
     """Against the ratio's standard error worked out by hand (Cochran 1977, section 2.11)."""
     feasible = [scenario for scenario in SUITE if scenario.regime == "overlap"]
-    earned = np.array([record.utility for record in run_reference(feasible, COARSE)])
+    earned = np.array([record.utility for record in run_bayes_optimal(feasible, COARSE)])
     zopa = np.array([scenario.zopa for scenario in feasible])
     share = earned.sum() / zopa.sum()
     error = np.sqrt(((earned - share * zopa) ** 2).sum() / (len(zopa) - 1) / len(zopa)) / zopa.mean()
@@ -58,7 +58,7 @@ def test_the_bounds_enclose_what_was_earned_with_two_standard_errors(rows):
 def test_the_bounds_of_surplus_efficiency_by_hand(rows):
     feasible = [scenario for scenario in SUITE if scenario.regime == "overlap"]
     zopa = np.array([scenario.zopa for scenario in feasible])
-    earned = np.array([record.utility for record in run_reference(feasible, COARSE)]) / zopa
+    earned = np.array([record.utility for record in run_bayes_optimal(feasible, COARSE)]) / zopa
     most = clairvoyant_values(feasible) / zopa
     lower, upper = (rows["regime", "overlap", name] for name in ("se_lower", "se_upper"))
     assert lower.estimate == pytest.approx(earned.mean() - 2 * earned.std(ddof=1) / np.sqrt(len(zopa)))
@@ -69,7 +69,7 @@ def test_the_bounds_of_surplus_efficiency_by_hand(rows):
 
 def test_progress_counts_two_steps_an_episode():
     seen = []
-    suite_values(SUITE[:3], reference=COARSE, progress=lambda done, total: seen.append((done, total)))
+    suite_values(SUITE[:3], bayes_optimal=COARSE, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(6, 6)]
 
 

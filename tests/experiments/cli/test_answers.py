@@ -13,7 +13,7 @@ from experiments.episodes.runner import run_suite
 from oracle import shipped, tables
 from oracle.cache import to_bytes
 from oracle.fitted import TrainingSettings
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.prior import Grid, Knowledge
 from oracle.tables import SuiteValue
 from terms import catalog_suite
@@ -22,7 +22,7 @@ from tests.experiments.folders import REPOSITORY, TINY
 
 SMALL = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
 CERTIFIED = ("lower", "upper", "width", "a part of it", "policy", "first_value", "inner_maximum", "rounding")
-COARSE = Reference(grid=Grid(2.0, 5))
+COARSE = BayesOptimal(grid=Grid(2.0, 5))
 QUICK = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
 
 
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 def rule_of_thumb(monkeypatch):
     """Let the rule of thumb be the reference: what is under test is the command, and fitted values take minutes."""
     for module in (answers, telling):
-        monkeypatch.setattr(module, "prepared_reference", lambda scenarios, objective="utility": COARSE)
+        monkeypatch.setattr(module, "prepared_bayes_optimal", lambda scenarios, objective="utility": COARSE)
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_on_a_catalogue_the_reference_is_the_rule_of_thumb(ask, tmp_path, capsys
     (tmp_path / "items.csv").write_text("name,reference_price,low_price,high_price\nKettle,45,30,64\nFan,70,50,80\n")
     suite = ("--suite", f"catalog:{tmp_path / 'items.csv'}", *SMALL[2:])
     scenarios = catalog_suite(tmp_path / "items.csv", ["overlap"], ["candid"], 1)
-    assert fitting.prepared_reference(scenarios) == Reference()
+    assert fitting.prepared_bayes_optimal(scenarios) == BayesOptimal()
     assert "the reference is the rule of thumb" in capsys.readouterr().err
     assert json.loads(ask("decompose", "--agent", "patient", *suite, "--json").stdout)["rows"]
     refused = ask("diagnose", "--agent", "bayes", *suite, "--out", tmp_path / "run")

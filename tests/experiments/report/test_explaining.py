@@ -19,14 +19,14 @@ from experiments.report.viewer import surplus_lost
 from oracle.agents import BELIEF_AGENTS
 from oracle.arms import run_arms
 from oracle.decomposition import decompose_arms
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.prior import Grid
 from terms.agents import build_scripted
 from terms.metrics import belief_error_by_round, summarize
 from tests.experiments.folders import TINY
 from tests.experiments.report.pages import Page
 
-COARSE = Reference(grid=Grid(2.0, 5))
+COARSE = BayesOptimal(grid=Grid(2.0, 5))
 PATIENT = build_scripted("patient")
 
 
@@ -37,7 +37,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def report():
-    return decompose_arms("patient", run_arms(PATIENT, TINY.build(), reference=COARSE))
+    return decompose_arms("patient", run_arms(PATIENT, TINY.build(), bayes_optimal=COARSE))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from commerce.economics import SESSION_ECONOMICS, ChainConfig, Perspective, buil
 from oracle.bankroll.closing import Closing
 from oracle.bankroll.meeting import NO_CAUTION, Caution, Table, stop
 from oracle.bankroll.memory import Memory, end_meeting, own_density, start_meeting
-from oracle.bankroll.reference import SupplierReference
+from oracle.bankroll.supplier_bayes_optimal import SupplierBayesOptimal
 from oracle.posterior import seat_of, summary
 from terms.game import Game
 from terms.types import Termination
@@ -152,7 +152,7 @@ def test_the_reference_shows_what_is_remembered(table, sessions):
         scenario = scenarios[1]
         shown = []
         for known in (None, memory):
-            reference = SupplierReference(table=table, memory=known)
+            reference = SupplierBayesOptimal(table=table, memory=known)
             shown.append(summary(reference.tracker(scenario).see(Game(scenario).observe())))
         low, high = shown[1]["r_interval"]
         widths.append((shown[0]["r_interval"][1] - shown[0]["r_interval"][0], high - low))
@@ -163,4 +163,4 @@ def test_the_reference_shows_what_is_remembered(table, sessions):
 
 def test_a_reference_needs_its_table(sessions):
     with pytest.raises(ValueError, match="needs the table"):
-        SupplierReference().tracker(sessions[0][0])
+        SupplierBayesOptimal().tracker(sessions[0][0])

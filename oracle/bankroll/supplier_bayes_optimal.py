@@ -1,4 +1,4 @@
-"""The honest reference at a table in a session: it remembers suppliers, and only the regime is not told to it."""
+"""The Bayes-optimal player at a table in a session: it remembers suppliers, and only the regime is not told to it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from oracle.agents import Planner, known_type_aware
 from oracle.bankroll.meeting import Table
 from oracle.bankroll.memory import Memory, start_meeting
+from oracle.bayes_optimal import fitted_planner
 from oracle.beliefs import Tracker
-from oracle.honest import fitted_planner
-from oracle.interventions import Reference
+from oracle.interventions import BayesOptimal
 from oracle.posterior import Posterior, seat_of
 from oracle.shipped import values_for
 from terms.game import Game
@@ -18,7 +18,7 @@ from terms.types import Family
 
 
 @dataclass(frozen=True)
-class SupplierReference(Reference):
+class SupplierBayesOptimal(BayesOptimal):
     """The reference for one meeting with a supplier of whom ``memory`` is held; make one for each meeting.
 
     Its belief is what the *oracle_posterior* condition shows, its planner what stands in for moves that are none.
@@ -52,5 +52,5 @@ class SupplierReference(Reference):
     @property
     def _table(self) -> Table:
         if self.table is None:
-            raise ValueError("SupplierReference needs the table it sits at: give it one")
+            raise ValueError("SupplierBayesOptimal needs the table it sits at: give it one")
         return self.table

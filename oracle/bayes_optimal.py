@@ -1,4 +1,4 @@
-"""The reference that plays fitted values: the honest optimum of :mod:`oracle.planner` behind the planner interface.
+"""The Bayes-optimal player with fitted values: the agent of :mod:`oracle.planner` behind the planner interface.
 
 A :class:`oracle.agents.Planner` takes a belief, so the same values serve the exact posterior, an agent's stated belief,
 and the valuation of single moves.
@@ -15,9 +15,9 @@ import numpy as np
 from oracle.agents import Planner
 from oracle.clairvoyant import Clairvoyant, read_revealed_type
 from oracle.fitted import FittedValues
-from oracle.interventions import Reference, told_regime_and_family
+from oracle.interventions import BayesOptimal, told_regime_and_family
 from oracle.kernels.planning import Planner as KernelPlanner
-from oracle.planner import BayesAgent, BeliefTracker, decide, offer_value, to_action
+from oracle.planner import BeliefTracker, FittedAgent, decide, offer_value, to_action
 from oracle.posterior import Posterior
 from oracle.prior import SCALE, Grid, Knowledge
 from oracle.shipped import SETTINGS, values_for
@@ -30,7 +30,7 @@ from terms.types import Accept, Action, Family, Observation, Offer
 
 def fitted_planner(values: FittedValues) -> Planner:
     """Return the greedy planner of ``values``; beliefs must be on the grid they were fitted on."""
-    compiled = BayesAgent(values).planner()
+    compiled = FittedAgent(values).planner()
 
     def plan(belief: Posterior, observation: Observation) -> Action:
         tracker = _tracker_of(belief, compiled)
@@ -41,7 +41,7 @@ def fitted_planner(values: FittedValues) -> Planner:
 
 def fitted_valuer(values: FittedValues) -> Valuer:
     """Return what actions are worth under ``values``, in the episode's price units; no legal move is worth nothing."""
-    compiled = BayesAgent(values).planner()
+    compiled = FittedAgent(values).planner()
 
     def assess(belief: Posterior, observation: Observation, actions: Sequence[Action]) -> Floats:
         tracker = _tracker_of(belief, compiled)
@@ -58,12 +58,12 @@ def fitted_valuer(values: FittedValues) -> Valuer:
     return assess
 
 
-def fitted_reference(
+def fitted_bayes_optimal(
     load: Callable[[Knowledge], FittedValues] = values_for,
     *,
     grid: Grid = SETTINGS.grid,
     knowledge: Callable[[Scenario], Knowledge] = told_regime_and_family,
-) -> Reference:
+) -> BayesOptimal:
     """Return the reference that plays the values ``load`` finds for what it is told of each scenario.
 
     By default those that come with the package, told regime and family. ``grid`` is the belief grid of the values; one
@@ -80,14 +80,14 @@ def fitted_reference(
             found[key] = fitted_planner(values), fitted_valuer(values)
         return found[key]
 
-    return Reference(knowledge, lambda told: rules(told)[0], grid, lambda told: rules(told)[1])
+    return BayesOptimal(knowledge, lambda told: rules(told)[0], grid, lambda told: rules(told)[1])
 
 
 @dataclass(frozen=True, eq=False)
-class HonestAgent:
-    """The honest optimum as an agent that heeds what it is told: given the type, it plays the best reply to it."""
+class ToldFittedAgent:
+    """The Bayes optimum as an agent that heeds what it is told: given the type, it plays the best reply to it."""
 
-    inner: BayesAgent
+    inner: FittedAgent
     family: Family
     config: GameConfig
     name: str = "bayes"
@@ -95,14 +95,14 @@ class HonestAgent:
     @classmethod
     def for_knowledge(cls, scenario: Scenario, knowledge: Knowledge, name: str = "bayes") -> Self:
         """Return the agent that is told ``knowledge`` about ``scenario``."""
-        return cls(BayesAgent(values_for(knowledge)), scenario.family, scenario.config, name)
+        return cls(FittedAgent(values_for(knowledge)), scenario.family, scenario.config, name)
 
     def for_episode(self, seed: int) -> Self:
         """Return the agent for one episode, with an empty memory."""
         return replace(self, inner=self.inner.for_episode(seed))
 
     def act(self, observation: Observation) -> Action:
-        """Play the best reply to a revealed type, else the honest optimum."""
+        """Play the best reply to a revealed type, else the Bayes optimum."""
         hidden = read_revealed_type(observation)
         if hidden is None:
             return self.inner.act(observation)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import terms
+from oracle.bayes_optimal import ToldFittedAgent, fitted_bayes_optimal, fitted_valuer
 from oracle.beliefs import Tracker
 from oracle.clairvoyant import Clairvoyant, revealed_type
 from oracle.decomposition import decompose
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets
-from oracle.honest import HonestAgent, fitted_reference, fitted_valuer
-from oracle.interventions import run_reference
-from oracle.planner import BayesAgent
+from oracle.interventions import run_bayes_optimal
+from oracle.planner import FittedAgent
 from oracle.prior import Grid, Knowledge
 from terms.agents.scripted import Patient
 from terms.types import Accept, Offer, Reject
@@ -29,9 +29,9 @@ def values():
 
 def test_the_reference_plays_as_the_planner_agent_does(values):
     suite = terms.fresh_suite(81, ["overlap"], ["taciturn"], 3)
-    reference = fitted_reference(lambda told: values, grid=GRID)
-    played = [record.utility for record in run_reference(suite, reference)]
-    assert played == pytest.approx([terms.play(scenario, BayesAgent(values)).utility for scenario in suite], abs=1e-9)
+    reference = fitted_bayes_optimal(lambda told: values, grid=GRID)
+    played = [record.utility for record in run_bayes_optimal(suite, reference)]
+    assert played == pytest.approx([terms.play(scenario, FittedAgent(values)).utility for scenario in suite], abs=1e-9)
 
 
 def test_values_are_in_the_units_of_the_episode(values):
@@ -56,7 +56,7 @@ def test_values_are_in_the_units_of_the_episode(values):
 def test_another_grid_is_refused(values):
     scenario = terms.fresh_suite(83, ["overlap"], ["taciturn"], 1)[0]
     with pytest.raises(ValueError, match="values were fitted on"):
-        run_reference([scenario], fitted_reference(lambda told: values, grid=Grid(2.0, 5)))
+        run_bayes_optimal([scenario], fitted_bayes_optimal(lambda told: values, grid=Grid(2.0, 5)))
 
 
 def test_the_default_reference_of_a_decomposition_is_the_one_that_comes_with_the_package():
@@ -68,10 +68,10 @@ def test_the_default_reference_of_a_decomposition_is_the_one_that_comes_with_the
 
 def test_told_the_type_the_honest_agent_plays_the_best_reply(values):
     scenario = terms.fresh_suite(85, ["overlap"], ["taciturn"], 1)[0]
-    agent = HonestAgent(BayesAgent(values), scenario.family, scenario.config)
+    agent = ToldFittedAgent(FittedAgent(values), scenario.family, scenario.config)
     told = {"revealed_type": revealed_type(scenario.counterpart_type)}
     assert (
         terms.play(scenario, agent, side_info=told).turns
         == terms.play(scenario, Clairvoyant.for_scenario(scenario)).turns
     )
-    assert terms.play(scenario, agent).turns == terms.play(scenario, BayesAgent(values)).turns
+    assert terms.play(scenario, agent).turns == terms.play(scenario, FittedAgent(values)).turns
