@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from experiments.cli import options
+from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
-from experiments.cli.playing import NOTHING_SCORED, default_folder, read_settings, run_folder, show_run
+from experiments.cli.playing import default_folder, read_settings, run_folder, show_run
 from experiments.cli.reading import load_all_sessions, note_gaps
 from experiments.cli.seating import build_player, named_folder
 from experiments.cli.session_gap import print_gap, split_sessions

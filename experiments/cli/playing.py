@@ -11,6 +11,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from experiments.cli import options
+from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
 from experiments.cli.seating import build_player, named_folder
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
@@ -26,7 +27,6 @@ from terms.episode import AgentLike, agent_name
 from terms.metrics import summarize
 from terms.suites import EPISODES_PER_CELL
 
-NOTHING_SCORED = 3
 Settings = TypeVar("Settings", bound=BaseModel)
 REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_reference)
 

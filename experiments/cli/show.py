@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.engine.pool import Progress
-
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from rich.console import Console
     from rich.table import Table
 
+    from experiments.engine.pool import Progress
     from experiments.stats.paired import Difference
 
 HEADLINE = (

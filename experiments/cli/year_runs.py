@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import typer
 
-from experiments.cli.playing import NOTHING_SCORED
+from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.show import count_bar, estimate, note, out
 from experiments.llm.errors import BudgetExceeded
 from experiments.llm.spending import Spending

@@ -9,8 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-import experiments.cli as cli
-from experiments.cli import app
+from experiments.cli import app, ending
 from experiments.episodes.folder import LOG
 from experiments.episodes.runner import run_suite
 from experiments.storage.journal import strict_loads
@@ -299,7 +298,7 @@ def watched(name, *rest, **options):
         seen.append(os.environ.get("OPENBLAS_NUM_THREADS"))
     return load(name, *rest, **options)
 builtins.__import__ = watched
-import experiments.cli
+import experiments.cli.playing
 print(*seen)
 """
     for given, expected in ((None, "1"), ("2", "2")):
@@ -426,11 +425,12 @@ def test_help_loads_nothing_heavy():
     code = (
         "import sys\nfrom typer.testing import CliRunner\nfrom experiments.cli import app\n"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
-        "print([m for m in ('numba', 'matplotlib', 'pyarrow', 'openai', 'scipy.stats', 'jinja2') if m in sys.modules])"
+        "heavy = ('numpy', 'pydantic', 'numba', 'matplotlib', 'pyarrow', 'openai', 'scipy', 'jinja2', 'terms')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
 def test_the_exit_code_of_an_interruption_is_that_of_the_shell():
-    assert cli.INTERRUPTED == 130
+    assert ending.INTERRUPTED == 130

@@ -1,0 +1,137 @@
+"""The commands by group: where each lives, what it was called before, and how it is loaded when it is asked for."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+HELP_NAMES: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
+
+
+class Home(NamedTuple):
+    """Where a command lives: its module here, and its function."""
+
+    module: str
+    function: str
+
+
+CHAPTERS: Mapping[str, Mapping[str, Home]] = {
+    "Play": {
+        "diagnose": Home("playing", "diagnose"),
+        "play": Home("playing", "play"),
+        "commerce": Home("money", "commerce"),
+        "bankroll": Home("money", "bankroll"),
+        "agents": Home("listing", "agents"),
+        "suites": Home("listing", "suites"),
+    },
+    "Understand": {
+        "explain": Home("telling", "explain"),
+        "decompose": Home("answers", "decompose"),
+        "oracle": Home("answers", "oracle"),
+        "train-oracle": Home("telling", "train_oracle"),
+    },
+    "Compare": {
+        "report": Home("reading", "report"),
+        "compare": Home("reading", "compare"),
+        "order": Home("money", "order"),
+        "cost": Home("models", "cost"),
+    },
+    "Store": {
+        "year": Home("years", "year"),
+        "world": Home("years", "world"),
+        "lint-economy": Home("years", "lint_economy"),
+    },
+    "Serve": {
+        "serve": Home("serving", "serve"),
+        "local-model": Home("models", "local_model"),
+    },
+    "Check": {
+        "verify": Home("reading", "verify"),
+    },
+}
+"""The commands as the help shows them."""
+COMMANDS = {name: home for group in CHAPTERS.values() for name, home in group.items()}
+OLD_COMMANDS: dict[str, str] = {}
+OLD_OPTIONS = {
+    "--n-per-cell": "--episodes-per-cell",
+    "--world": "--seed",
+    "--merchant": "--agent",
+    "--source": "--suite catalog:PATH",
+}
+"""Spellings of before, each with today's. An option that a command still has is not old there."""
+
+
+def _first_line(home: Home) -> str:
+    """Return the first line of a command's docstring, read without importing the module."""
+    tree = ast.parse((Path(__file__).parent / f"{home.module}.py").read_text(encoding="utf-8"))
+    found = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == home.function)
+    return (ast.get_docstring(next(found)) or "").partition("\n")[0]
+
+
+class _Command(TyperCommand):
+    """A command that knows what its options were called before."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {spelling for param in self.params for spelling in (*param.opts, *param.secondary_opts)}
+        for arg in args:
+            old = arg.partition("=")[0]
+            if old in OLD_OPTIONS and old not in known:
+                raise ValueError(f"{old} is now called {OLD_OPTIONS[old]}")
+        return super().parse_args(ctx, args)
+
+
+class LazyGroup(TyperGroup):
+    """Loads the command that runs, and for a list of commands none of them."""
+
+    _is_listing = False
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of the help."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command, or for a list its name and first line alone."""
+        if cmd_name in OLD_COMMANDS:
+            raise ValueError(f"`terms {cmd_name}` is now `terms {OLD_COMMANDS[cmd_name]}`")
+        if cmd_name not in COMMANDS:
+            return None
+        if not self._is_listing:
+            return load_command(cmd_name)
+        group = next(title for title, names in CHAPTERS.items() if cmd_name in names)
+        return TyperCommand(cmd_name, help=_first_line(COMMANDS[cmd_name]), rich_help_panel=group)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the arguments name; a wrong name is told the nearest right one."""
+        self.commands = dict.fromkeys(COMMANDS, TyperCommand(None))
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        self._is_listing = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return the commands that begin like ``incomplete``."""
+        self._is_listing = True
+        found: Sequence[Any] = super().shell_complete(ctx, incomplete)
+        self._is_listing = False
+        return list(found)
+
+
+def load_command(name: str) -> TyperCommand:
+    """Import a command and return it."""
+    home = COMMANDS[name]
+    function = getattr(importlib.import_module(f"experiments.cli.{home.module}"), home.function)
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command(name, cls=_Command, **HELP_NAMES)(function)
+    command = get_command(alone)
+    assert isinstance(command, TyperCommand)
+    return command
