@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from experiments.cli.show import note
 from experiments.players.player import Player
 from experiments.players.registry import ModelOptions, Need, build_agent, needs_of
 from experiments.players.seat import ModelSeat
-from experiments.storage.files import exclusive_lock
+from experiments.storage.files import exclusive_lock, folder_name
 from experiments.storage.journal import strict_dumps
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
@@ -38,8 +37,7 @@ def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere
 def named_folder(agent: AgentLike, label: str, facts: Sequence[Any], *, prefix: str = "") -> Path:
     """Return ``runs/PREFIX-AGENT-LABEL-HASH``; the hash of ``facts`` keeps runs of different settings apart."""
     digest = hashlib.sha256(strict_dumps([agent_name(agent), *facts]).encode()).hexdigest()[:8]
-    slug = re.sub(r"[^A-Za-z0-9.=_-]+", "-", agent_name(agent)).strip("-")
-    return Path("runs") / f"{prefix}{slug}-{label}-{digest}"
+    return Path("runs") / f"{prefix}{folder_name(agent_name(agent), '.=_-')}-{folder_name(label, '.=_-')}-{digest}"
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,12 @@ from experiments.llm.spending import Spending
 from experiments.players.registry import microusd
 from experiments.players.seat import is_model
 from experiments.report.year_words import METRICS
+from experiments.storage.files import folder_name
 from experiments.storekeeper.settings import in_proportion
 from experiments.years.run import YearRun
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.summary import summary_object
 from experiments.years.transcript import DayRecord, Outcome
-
-_BAD_IN_NAME = re.compile(r"[^A-Za-z0-9._@+-]+")
 
 
 class YearPlan(NamedTuple):
@@ -117,7 +115,7 @@ def _model_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[
 def _jobs(plan: YearPlan, name: str, settings: dict[str, Any] | None) -> list[Any]:
     from experiments.years.batch import Job
 
-    base = plan.out or Path("runs") / f"year-{_BAD_IN_NAME.sub('-', name)}-{plan.rules}"
+    base = plan.out or Path("runs") / f"year-{folder_name(name)}-{plan.rules}"
     specs = [
         YearSpec(
             merchant=name,

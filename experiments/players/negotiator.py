@@ -112,6 +112,8 @@ class ModelAgent(Player):
         Name its calls, one seed a scenario.
     playing
         Which playing of the same scenarios this is; a second one has calls of its own.
+    output_tokens
+        Output limit of the model's own settings; the one longer try after it has at least twice as many.
     """
 
     client: Completer
@@ -123,6 +125,7 @@ class ModelAgent(Player):
     concurrency: int = 1
     seeds: Seeds = UNSALTED
     playing: str = ""
+    output_tokens: int = 0
 
     @property
     def name(self) -> str:  # type: ignore[override]  # a field of other starters
@@ -168,6 +171,7 @@ class Negotiation:
     def __init__(self, agent: ModelAgent, seed: int) -> None:
         self.name = agent.name
         self._client, self._settings, self._config = agent.client, agent.negotiator, agent.config
+        self._output_tokens = agent.output_tokens
         self._seed = seed
         self._past: list[tuple[str, str]] = []
         self._receipts: list[TurnReceipt] = []
@@ -262,7 +266,8 @@ class Negotiation:
 
     def _ask(self, messages: Sequence[Mapping[str, str]], seen: Observation, kind: AttemptKind) -> ReadAttempt:
         call_id = name_call(self.name, self._seed, seen.round, kind.value)
-        limit = self._settings.escalated_output_tokens if kind is AttemptKind.ESCALATION else None
+        longer = max(self._settings.escalated_output_tokens, 2 * self._output_tokens)
+        limit = longer if kind is AttemptKind.ESCALATION else None
         try:
             completion = self._client.complete(
                 messages, schema=self._schema, schema_name="move", call_id=call_id, max_output_tokens=limit

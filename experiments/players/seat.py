@@ -110,6 +110,7 @@ class ModelSeat(Player):
                 self._baseline,
                 narrator=narrator,
                 concurrency=self.concurrency,
+                output_tokens=settings.max_output_tokens,
             )
 
     @property
@@ -119,6 +120,25 @@ class ModelSeat(Player):
     @property
     def _baseline(self) -> NegotiatorSettings:
         return NegotiatorSettings() if self.model else LOCAL_SETTINGS
+
+
+_GROWTH = {"low": 2, "medium": 4, "high": 8, "xhigh": 16, "max": 32}
+"""By how much an effort raises the limit of an answer, whose reasoning is counted in it."""
+MOST_SECONDS = 1800.0
+"""Longest wait for a whole answer that is not asked for."""
+
+
+def effort_growth(effort: str | None) -> int:
+    """Return by how much the answers of an effort are longer."""
+    return _GROWTH.get(effort or "", 1)
+
+
+def effort_limits(effort: str | None) -> dict[str, Any]:
+    """Return the limits of answers that an effort needs: tokens grow with it, and seconds with the tokens."""
+    growth = effort_growth(effort)
+    plain = ModelSettings(model="-")
+    seconds = min(MOST_SECONDS, plain.timeout_s * max(1, growth / 2))
+    return {"max_output_tokens": plain.max_output_tokens * growth, "timeout_s": seconds}
 
 
 def is_model(spec: str) -> bool:
@@ -143,4 +163,5 @@ def model_settings(spec: str, *, base_url: str | None = None, **settings: Any) -
         raise ValueError(f"model={spec!r} needs --base-url, the address of an OpenAI-compatible server")
     if kind == "openrouter" and base_url is not None:
         raise ValueError(f"model={spec!r} goes to OpenRouter; use openai:{model} with --base-url={base_url!r}")
-    return ModelSettings(model=model, base_url=base_url, **{key: v for key, v in settings.items() if v is not None})
+    asked = {key: value for key, value in settings.items() if value is not None}
+    return ModelSettings(model=model, base_url=base_url, **{**effort_limits(asked.get("effort")), **asked})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,3 +40,11 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
                 f"{folder} is in use by another process; wait for it or choose another --out"
             ) from error
         yield
+
+
+def folder_name(text: str, kept: str = "._@+=-", longest: int = 80) -> str:
+    """Return ``text`` as part of a folder's name: letters, digits and ``kept``; a long one is cut and keeps a hash."""
+    name = re.sub(f"[^A-Za-z0-9{re.escape(kept)}]+", "-", text).strip("-")
+    if len(name) <= longest:
+        return name
+    return f"{name[:longest]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

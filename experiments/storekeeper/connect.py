@@ -15,7 +15,7 @@ from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
 from experiments.players.local import LocalServer, local_model_settings
-from experiments.players.seat import LOCAL, model_settings
+from experiments.players.seat import LOCAL, MOST_SECONDS, effort_growth, model_settings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.storekeeper.tokens import EXTRA
@@ -23,6 +23,8 @@ from experiments.years.transcript import MODEL_CALLS
 
 MAX_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS = 8_000, 1_000
 TIMEOUT_S = 600.0
+MOST_OF_CONTEXT = 4
+"""An answer with its reasoning has at most this part of the context."""
 LOCAL_OUTPUT_TOKENS = 240
 LOCAL_TEMPERATURE = 1.5
 """At 0, or with one seed for all calls, it repeats its first call for the rest of the year."""
@@ -84,8 +86,11 @@ def _model(agent: str, options: StorekeeperOptions, context_tokens: int) -> Mode
         limit = options.max_output_tokens or LOCAL_OUTPUT_TOKENS
         return made.model_copy(update={"max_output_tokens": limit, "temperature": LOCAL_TEMPERATURE, "seed": None})
     in_proportion = max(LEAST_OUTPUT_TOKENS, context_tokens // 16)  # as 8,000 are of the published 128,000
-    limit = options.max_output_tokens or min(MAX_OUTPUT_TOKENS, in_proportion)
-    found = model_settings(agent, **asked, max_output_tokens=limit, timeout_s=TIMEOUT_S)
+    plain = min(MAX_OUTPUT_TOKENS, in_proportion)
+    growth = effort_growth(options.effort)
+    limit = options.max_output_tokens or max(plain, min(plain * growth, context_tokens // MOST_OF_CONTEXT))
+    timeout_s = min(MOST_SECONDS, TIMEOUT_S * max(1, growth / 2))
+    found = model_settings(agent, **asked, max_output_tokens=limit, timeout_s=timeout_s)
     if found is None:
         raise ValueError(f"agent={agent!r} names no model")
     return found

@@ -7,6 +7,7 @@ that depends on the turn alone: an answer that was stored is never paid for agai
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from commerce.replay import DivergedError
 from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
-from experiments.llm.errors import ContextOverflow
+from experiments.llm.errors import ContextOverflow, ToolsUnavailable
 from experiments.llm.records import Completion
 from experiments.llm.settings import Prices
 from experiments.llm.usage import cost
@@ -24,11 +25,16 @@ from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
 from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.tokens import Gauge
 from experiments.storekeeper.window import Window
-from experiments.storekeeper.wire import call_schema, said_of, turn_messages
+from experiments.storekeeper.wire import call_schema, is_written_call, said_of, turn_messages
 from experiments.years.briefing import render
 from experiments.years.session import Answer, YearSession
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent, TurnRecord
 
+_LOGGER = logging.getLogger(__name__)
+MOST_WRITTEN = 2
+"""Turns with a call as text that end a year in which no call came as it should."""
+_IN_TEXT = "ask for calls as text with --tool-mode json"
+_UNPARSED = f"the server hands tool calls back as text, so it has no tool parser for this model; {_IN_TEXT}"
 TURN, SMALLER_TURN = "turn", "turn-smaller"
 _WORDS_PER_TOKEN = 0.6
 Past = deque[TurnRecord | NoteRecord]
@@ -100,13 +106,16 @@ class _Play:
         self._window = Window(Gauge(self._settings.tokenizer), session.opening.messages, strict_dumps(self._asking))
         self._memory = Recollection(keeper.settings)
         self._budget = keeper.settings.budget(keeper.max_output_tokens)
-        self._turn = self._day = 0
+        self._turn = self._day = self._num_written = 0
+        self._has_called = False
+        self._tool_names = {tool["function"]["name"] for tool in session.tools}
 
     def run(self) -> None:
         past = self.go_through()
         while not self._session.is_over:
             request = self._prepare(past)
             said, request = self._ask(request)
+            self._tell_written(said)
             self._take(request, said, self._session.act(said, request.sent))
 
     def go_through(self) -> Past:
@@ -213,17 +222,35 @@ class _Play:
 
     def _send(self, request: Request) -> Completion:
         messages = self._window.messages(request.tail)
-        return self._complete(
-            messages, request.sent.call_id, {**self._asking, "max_output_tokens": self._keeper.max_output_tokens}
-        )
+        how = {**self._asking, "max_output_tokens": self._keeper.max_output_tokens}
+        try:
+            return self._complete(messages, request.sent.call_id, how)
+        except ToolsUnavailable as error:
+            raise ToolsUnavailable(f"{error.detail}; {_IN_TEXT}", status=error.status) from None
 
     def _complete(self, messages: list[dict[str, Any]], call_id: str, how: Mapping[str, Any]) -> Completion:
         if self._keeper.client is None:
             raise DivergedError(f"the transcript lacks {call_id}, and there is no model to ask")
         return self._keeper.client.complete(messages, call_id=call_id, **how)
 
+    def _tell_written(self, said: Said) -> None:
+        """Speak up where calls come as text: without a parser at the server the model would seem to do nothing.
+
+        Raises
+        ------
+        ToolsUnavailable
+            At the second one, before any call came as it should.
+        """
+        if self._is_json or self._has_called or said.tool_calls or not is_written_call(said.content, self._tool_names):
+            return
+        if self._num_written + 1 == MOST_WRITTEN:
+            raise ToolsUnavailable(_UNPARSED)
+        _LOGGER.warning("%s: %s", self._keeper.name, _UNPARSED)
+
     def _take(self, request: Request, said: Said, answer: Answer) -> None:
         """Let the turn join the window and the memory."""
+        self._has_called |= bool(said.tool_calls)
+        self._num_written += is_written_call(said.content, self._tool_names)
         self._window.gauge.learn(request.units, said.usage.prompt_tokens)
         self._window.add(self._turn, turn_messages(said, answer, self._settings.tool_mode))
         self._memory.learn(self._turn, self._day, said, answer)

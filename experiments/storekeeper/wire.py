@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from commerce.reading import read_text
@@ -16,6 +16,11 @@ from experiments.years.transcript import Said
 
 Message = dict[str, Any]
 _BAD_NAME = re.compile(r"[^A-Za-z0-9_-]")
+_CALL_MARKS = re.compile(
+    r"<tool_calls?>|<\|?tool[_▁]calls?|<｜tool▁calls?|\[TOOL_CALLS\]|<\|python_tag\|>|<function[=_]|<\|START_ACTION\|>|"
+    r"to=functions\.|functools\[|<invoke\b"
+)
+"""How families of models mark a call in their text."""
 _SHOWN = 500
 _MOST_ITEMS = 8
 
@@ -88,6 +93,14 @@ def calls_in(text: str) -> tuple[ToolCall, ...]:
         )
         for place, fields in enumerate(found)
     )
+
+
+def is_written_call(text: str | None, names: Collection[str]) -> bool:
+    """Whether a text holds a tool call that a server's parser should have taken out: its marks, or a tool by name."""
+    if not text:
+        return False
+    named = (item.fields["name"].value for item in find_objects(text) if item.fields and "name" in item.fields)
+    return _CALL_MARKS.search(text) is not None or any(name in names for name in named if isinstance(name, str))
 
 
 def call_schema(tools: Sequence[Mapping[str, Any]], text_limit: int | None) -> dict[str, Any]:

@@ -258,11 +258,11 @@ class YearSession:
         return _told(call, result.to_json_object())
 
     def _nudge(self, said: Said) -> str:
-        why = (
-            "your reply was cut off by the output limit before any tool call"
-            if said.is_truncated
-            else "only tool calls act"
-        )
+        why = "only tool calls act"
+        if said.is_truncated:
+            why = "your reply was cut off by the output limit before any tool call"
+        elif said.is_malformed:
+            why = "your tool call was malformed and could not be read; write it again"
         left = self.limits.max_idle_turns - self._num_idle
         return f"Nothing happened: {why}. Turns in a row without one that stop the year: {left} more."
 

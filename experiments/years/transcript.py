@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from experiments.llm.records import Record, ToolCall, Usage
+from experiments.llm.records import MALFORMED, PROMPT_FILTER, Record, ToolCall, Usage
 from experiments.llm.spending import Spending
 from experiments.storage.journal import read_journal, strict_loads
 
@@ -95,8 +95,13 @@ class Said(Record):
 
     @property
     def is_filtered(self) -> bool:
-        """Whether the provider's filter ended it; none of its calls is then carried out."""
-        return self.finish_reason == "content_filter"
+        """Whether the provider's filter ended it, or stopped its prompt; none of its calls is then carried out."""
+        return self.finish_reason in ("content_filter", PROMPT_FILTER)
+
+    @property
+    def is_malformed(self) -> bool:
+        """Whether the server could take no call out of it."""
+        return self.finish_reason == MALFORMED
 
 
 class Told(Record):

@@ -135,3 +135,14 @@ def test_dollars_are_read_exactly(text, amount):
 def test_what_is_no_amount_is_named(text):
     with pytest.raises(ValueError, match="budget_usd"):
         microusd(text)
+
+
+@pytest.mark.parametrize(
+    ("effort", "tokens", "seconds"),
+    [(None, 2048, 120), ("minimal", 2048, 120), ("low", 4096, 120), ("medium", 8192, 240), ("high", 16_384, 480),
+     ("xhigh", 32_768, 960), ("max", 65_536, 1800)],
+)  # fmt: skip
+def test_limits_grow_with_the_effort(effort, tokens, seconds):
+    made = seat_of(effort=effort).model
+    assert (made.max_output_tokens, made.timeout_s) == (tokens, seconds)
+    assert seat_of(effort=effort, max_output_tokens=9).model.max_output_tokens == 9

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from experiments.storage import files
-from experiments.storage.files import RunLockedError, exclusive_lock, write_atomically
+from experiments.storage.files import RunLockedError, exclusive_lock, folder_name, write_atomically
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_debris(tmp_path, monkeypatch):
@@ -49,3 +49,10 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path):
     assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == -9
     with exclusive_lock(tmp_path):
         pass
+
+
+def test_a_folders_name_has_plain_letters_and_a_long_one_keeps_a_hash():
+    assert folder_name("openrouter:vendor/model@high") == "openrouter-vendor-model@high"
+    long = [folder_name("x" * 300 + end) for end in "ab"]
+    assert [len(name) for name in long] == [89, 89]
+    assert long[0] != long[1]

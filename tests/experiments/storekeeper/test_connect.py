@@ -134,3 +134,13 @@ def test_an_absent_vocabulary_is_named_before_a_file_is_touched(terms, tmp_path,
     assert code == 2
     assert 'pip install "terms-commerce[tokens]"' in told
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    ("effort", "tokens", "seconds"),
+    [(None, 8_000, 600), ("low", 16_000, 600), ("high", 32_000, 1800), ("max", 32_000, 1800)],
+)
+def test_limits_of_a_year_grow_with_the_effort_up_to_a_quarter_of_the_context(effort, tokens, seconds):
+    model = seat(effort=effort).model
+    assert (model.max_output_tokens, model.timeout_s) == (tokens, seconds)
+    assert seat(effort=effort, max_output_tokens=9).model.max_output_tokens == 9

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commerce.replay import DivergedError
-from experiments.llm.errors import BudgetExceeded, ContextOverflow, ServerFault
-from experiments.llm.records import Completion
+from experiments.llm.errors import BudgetExceeded, ContextOverflow, ServerFault, ToolsUnavailable
+from experiments.llm.records import Completion, ToolCall
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
-from experiments.years.transcript import DayRecord, NoteRecord, Outcome, TurnRecord
+from experiments.years.transcript import DayRecord, NoteRecord, Outcome, TurnRecord, parse_lines
 from tests.experiments.llm.scripted import ScriptedClient
 from tests.experiments.storekeeper.helpers import (
     BALANCE,
@@ -33,6 +33,61 @@ def played(*replies, chosen=None, num_days=3, answer=None, **more):
     session = session_of(chosen, num_days, lines=lines)
     keeper_of(client, chosen, **more).play(session)
     return client, session, lines
+
+
+SIGNED = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+
+
+class TestWhatVendorsDo:
+    def test_what_is_attached_to_a_turn_and_to_a_call_goes_back_unchanged(self):
+        signed = ToolCall(id="x" * 900, name=BALANCE, arguments="{}", attached=SIGNED)
+        first = Completion(
+            text=None, finish_reason="tool_calls", tool_calls=(signed,), replay={"reasoning_content": "I think"}
+        )
+        idle = PROSE.model_copy(update={"replay": {"reasoning_details": [{"type": "x", "data": "y"}]}})
+        client, _, lines = played(first, idle, calls(WAIT, WAIT, WAIT))
+        one, _, two = client.requests[2]["messages"][2:5]
+        assert one["reasoning_content"] == "I think"
+        assert one["tool_calls"][0]["extra_content"] == SIGNED["extra_content"]
+        assert one["tool_calls"][0]["id"] == "x" * 900
+        assert two["reasoning_details"] == [{"type": "x", "data": "y"}]
+        read_back = [parse_lines([line.model_dump(mode="json")])[0] for line in lines]
+        assert read_back == lines
+
+    def test_calls_as_text_are_told_at_once_and_end_the_year_as_the_servers_fault(self, caplog):
+        written = Completion(
+            text='<tool_call>{"name": "check_balance", "arguments": {}}</tool_call>', finish_reason="stop"
+        )
+        with pytest.raises(ToolsUnavailable, match="--tool-mode json"):
+            played(written, PROSE, written)
+        assert [record.message for record in caplog.records if "no tool parser" in record.message]
+
+    @pytest.mark.parametrize("text", ["[TOOL_CALLS] [...]", "<|python_tag|>x", 'I call {"name": "check_balance"} now'])
+    def test_calls_are_known_by_the_marks_of_any_family_and_by_the_names_of_tools(self, text):
+        with pytest.raises(ToolsUnavailable):
+            played(*[Completion(text=text, finish_reason="stop")] * 2)
+
+    def test_a_model_that_only_talks_has_stopped_by_itself(self):
+        _, session, _ = played(*[Completion(text='{"name": "nobody"} and words', finish_reason="stop")] * 3)
+        assert session.outcome is Outcome.AGENT_STOPPED
+
+    def test_a_server_that_takes_no_tools_names_the_way_without(self):
+        with pytest.raises(ToolsUnavailable, match="not support tools; ask for calls as text with --tool-mode json"):
+            played(ToolsUnavailable("x does not support tools"))
+
+    def test_a_malformed_call_gets_a_nudge_and_is_then_the_agents_own(self):
+        malformed = Completion(text=None, finish_reason="malformed")
+        client, session, _ = played(*[malformed] * 3)
+        assert "malformed and could not be read; write it again" in client.requests[1]["messages"][-1]["content"]
+        assert session.outcome is Outcome.AGENT_STOPPED
+        _, session, _ = played(malformed, calls(WAIT, WAIT, WAIT))
+        assert session.outcome is Outcome.FINISHED
+
+    def test_a_filtered_prompt_is_a_turn_of_its_own_kind_and_the_year_goes_on(self):
+        stopped = Completion(text=None, finish_reason="prompt_filter")
+        _, session, lines = played(stopped, calls(WAIT, WAIT, WAIT))
+        assert lines[1].said.is_filtered
+        assert session.outcome is Outcome.FINISHED
 
 
 class TestTurns:
