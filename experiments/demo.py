@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from experiments.cli.show import difference_rows, out, progress_bar
+from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import Run
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.players.registry import build_agent
 from experiments.report.reporting import report_on
 from experiments.stats.paired import compare
@@ -68,7 +69,7 @@ def write_catalog(path: Path) -> Path:
 
 def _play(name: str, suite: SuiteSpec, folder: Path) -> Run:
     with progress_bar(len(suite.build()), f"{name} on {suite.label}") as progress:
-        run = run_suite(build_agent(name), suite, folder / f"{name}-{suite.label}", progress=progress)
+        run = run_task(EPISODES, build_agent(name), suite, folder / f"{name}-{suite.label}", progress=progress)
     out(f"played {name:22} on {suite.label}: {len(run.records)} episodes")
     return run
 

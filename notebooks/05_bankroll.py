@@ -24,15 +24,15 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-# %%
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
 from experiments.comparing.orders import order_agents
+from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.plots import sessions as session_plots
 from experiments.sessions.gap import sessions_gap
-from experiments.sessions.run import run_sessions
+from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
 from oracle.bankroll.known_type import StageGrid, solve_known_session, stage_of
 from oracle.bankroll.menu import CLASSES, PLANS, MenuSettings
@@ -54,7 +54,7 @@ folder = Path(tempfile.mkdtemp())
 # %%
 NAMES = ("recall", "fixed-0.30", "fixed-0.01")
 spec = SessionsSpec(chain=CHAIN, bankroll=RULES)
-runs = {name: run_sessions(build_scripted(name), spec, folder / name) for name in NAMES}
+runs = {name: run_task(SESSIONS, build_scripted(name), spec, folder / name) for name in NAMES}
 figure, axes = plt.subplots(2, 3, figsize=(15, 7), sharey="row")
 for column, (name, run) in enumerate(runs.items()):
     session_plots.plot_balances(axes[0, column], run.sessions).set_title(name)
@@ -73,8 +73,8 @@ plt.show()
 # %%
 ORDERED = ("fixed-0.30", "fixed-0.10", "fixed-0.01", "recall", "patient")
 suite = SuiteSpec.parse("fresh", n_per_cell=1 if FAST else 10, economics=EconomicsConfig())
-talks = [run_suite(build_scripted(name), suite, folder / "talks" / name) for name in ORDERED]
-chained = [runs.get(name) or run_sessions(build_scripted(name), spec, folder / name) for name in ORDERED]
+talks = [run_task(EPISODES, build_scripted(name), suite, folder / "talks" / name) for name in ORDERED]
+chained = [runs.get(name) or run_task(SESSIONS, build_scripted(name), spec, folder / name) for name in ORDERED]
 table = order_agents(talks, chained)
 for ordered in table.rows:
     cells = (f"{cell.rank}. {cell.value.estimate:8.3f}" for cell in ordered.cells)

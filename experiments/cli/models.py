@@ -11,7 +11,9 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import estimate, note, out
-from terms.episode import Seeds
+from experiments.engine.run import load_run
+from experiments.episodes.suite_task import EPISODES
+from experiments.sessions.session_task import SESSIONS
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -22,16 +24,15 @@ def cost(
     run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")], as_json: options.AsJson = False
 ) -> None:
     """Show what a run's model calls cost: settled, reserved and unknown money, tokens by kind, latency, who served."""
-    from experiments.llm.calls import read_calls
+    from experiments.llm.calls import MODEL_CALLS, read_calls
     from experiments.players.costing import call_facts, cost_per_episode, reply_rates
-    from experiments.players.seat import CALLS
     from experiments.years.run import is_year
 
     if is_year(run):
         _year_cost(run, as_json=as_json)
         return
     label, seeds, receipts = _what_was_played(run)
-    calls = read_calls(run / CALLS)
+    calls = read_calls(run / MODEL_CALLS)
     facts = call_facts(calls)
     per_episode = cost_per_episode(calls, seeds)
     rates = reply_rates(receipts)
@@ -61,10 +62,9 @@ def _show_facts(facts: CallFacts, per_episode: Estimate | None = None) -> None:
 
 
 def _year_cost(folder: Path, *, as_json: bool) -> None:
-    from experiments.llm.calls import read_calls
+    from experiments.llm.calls import MODEL_CALLS, read_calls
     from experiments.players.costing import call_facts
     from experiments.years.run import read_spec
-    from experiments.years.transcript import MODEL_CALLS
 
     spec, facts = read_spec(folder), call_facts(read_calls(folder / MODEL_CALLS))
     if as_json:
@@ -76,16 +76,15 @@ def _year_cost(folder: Path, *, as_json: bool) -> None:
 
 def _what_was_played(folder: Path) -> tuple[str, list[int], dict[str, list[dict[str, Any]]]]:
     """Return who played what, the agent seeds of its episodes or periods, and the receipts by name of these."""
-    from experiments.episodes.folder import load_run
-    from experiments.sessions.folder import is_sessions, load_sessions, played_seeds
+    from experiments.sessions.folder import is_sessions, played_seeds
 
     if is_sessions(folder):
-        sessions = load_sessions(folder)
+        sessions = load_run(SESSIONS, folder)
         label = f"{sessions.header.agent} in sessions, {sessions.header.spec.label}"
         return label, played_seeds(sessions), {"/".join(map(str, key)): row for key, row in sessions.receipts.items()}
-    run = load_run(folder)
-    seeds = [Seeds(run.header.salt).of(scenario) for scenario in run.header.suite.build()]
-    return f"{run.header.agent} on {run.header.suite.label}", seeds, dict(run.receipts)
+    run = load_run(EPISODES, folder)
+    seeds = run.seeds
+    return f"{run.header.agent} on {run.header.spec.label}", seeds, dict(run.receipts)
 
 
 def _dollars(amount: Estimate) -> str:

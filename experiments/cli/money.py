@@ -19,13 +19,15 @@ from experiments.cli.reading import load_all_sessions, note_gaps
 from experiments.cli.seating import build_player, named_folder
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
-from experiments.engine.cluster import cluster_executor
+from experiments.engine.cluster import open_executor
+from experiments.engine.run import load_run, run_task
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import Run, load_run
+from experiments.episodes.folder import Run
 from experiments.episodes.money_published import REGRET_RATES, TERMINAL_BALANCES
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.players.registry import ModelOptions
 from experiments.sessions.folder import is_sessions
+from experiments.sessions.session_task import SESSIONS
 from terms import Scenario
 from terms.cells import DEFAULT_REGIMES
 from terms.episode import AgentLike, agent_name
@@ -94,11 +96,11 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     about = {**player.settings, **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, about), resume=resume)
     with (
-        cluster_executor(scheduler) as executor,
+        open_executor(scheduler=scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
     ):
-        run = run_suite(
-            player, spec, folder, workers=workers, executor=executor, agent_settings=about, progress=progress
+        run = run_task(
+            EPISODES, player, spec, folder, workers=workers, executor=executor, settings=about, progress=progress
         )
     if not as_json:
         _print_money(run)
@@ -140,7 +142,6 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     """Run sessions of negotiations with cash and ruin, and print every metric; the same command resumes."""
     from commerce.bankroll import BankrollConfig, SupplierMode
     from commerce.economics import ChainConfig, Perspective
-    from experiments.sessions.run import run_sessions
     from experiments.sessions.spec import SessionsSpec
 
     rules = BankrollConfig(
@@ -167,11 +168,11 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     folder = run_folder(out_dir or sessions_folder(player, spec, settings), resume=resume)
     total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
     with (
-        cluster_executor(scheduler) as executor,
+        open_executor(scheduler=scheduler) as executor,
         progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress,
     ):
-        run = run_sessions(
-            player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
+        run = run_task(
+            SESSIONS, player, spec, folder, workers=workers, executor=executor, settings=settings, progress=progress
         )
     show_sessions(run, as_json=as_json, gap=split_sessions(run, player) if gap else None)
 
@@ -204,7 +205,7 @@ def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
     """Order agents by SE+, by regret and by terminal balance, side by side: commerce and bankroll folders together."""
     from experiments.comparing.orders import order_agents
 
-    talks = [load_run(folder) for folder in runs if not is_sessions(folder)]
+    talks = [load_run(EPISODES, folder) for folder in runs if not is_sessions(folder)]
     note_gaps(talks)
     table = order_agents(talks, load_all_sessions(list(filter(is_sessions, runs))))
     if as_json:
@@ -275,7 +276,7 @@ def _print_money(run: Run) -> None:
          *(f"{estimate(part[metric.name])}  n={part[metric.name]['n']}" for part in parts.values()))
         for metric in MONEY_METRICS
     ]  # fmt: skip
-    title = f"{run.header.agent} on {run.header.suite.label}, in money; 95 % intervals, - is undefined"
+    title = f"{run.header.agent} on {run.header.spec.label}, in money; 95 % intervals, - is undefined"
     print_table(text_table(title, ("metric", "better", "unit", *parts), rows))
     if run.header.agent in REGRET_RATES:
         out(f"published regret rate (144 episodes): {REGRET_RATES[run.header.agent]:.3f}")

@@ -15,12 +15,14 @@ from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
 from experiments.cli.seating import build_player, named_folder
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
-from experiments.engine.cluster import cluster_executor
-from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import HEADER, Run, differing_leaves, load_run, summary_object
-from experiments.episodes.runner import run_suite
+from experiments.engine.cluster import open_executor
+from experiments.engine.folder import differing_leaves
+from experiments.engine.run import load_run, run_task
+from experiments.episodes.config import SUITE, SuiteSpec
+from experiments.episodes.folder import Run, summary_object
+from experiments.episodes.suite_task import EPISODES
 from experiments.players.registry import ModelOptions
-from experiments.storage.journal import strict_loads
+from experiments.storage.journal import HEADER, strict_loads
 from oracle.roster import PLAYERS
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
@@ -88,11 +90,11 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     settings = {**player.settings, **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, settings), resume=resume)
     with (
-        cluster_executor(scheduler) as executor,
+        open_executor(scheduler=scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
     ):
-        run = run_suite(
-            player, spec, folder, workers=workers, executor=executor, agent_settings=settings, progress=progress
+        run = run_task(
+            EPISODES, player, spec, folder, workers=workers, executor=executor, settings=settings, progress=progress
         )
     show_run(run, as_json=as_json, reference=reference)
 
@@ -114,7 +116,7 @@ def play(  # noqa: PLR0913 - one parameter an option
     )
     player = Human()
     folder = run_folder(out_dir or default_folder(player, spec), resume=True)
-    run = run_suite(player, spec, folder, progress=reveal)
+    run = run_task(EPISODES, player, spec, folder, progress=reveal)
     show_run(run, as_json=False)
 
 
@@ -181,13 +183,13 @@ def load_reference(folder: Path, spec: SuiteSpec) -> Run:
     ValueError
         If it is no reference player's, on another suite, or not finished.
     """
-    reference = load_run(folder)
+    reference = load_run(EPISODES, folder)
     if reference.header.agent not in REFERENCE_AGENTS:
         allowed = ", ".join(REFERENCE_AGENTS)
         raise ValueError(f"reference_run={str(folder)!r} is of {reference.header.agent!r}, allowed are {allowed}")
-    if (reference.header.suite_digest, reference.header.suite.game) != (spec.digest(), spec.game):
+    if (reference.header.digests[SUITE], reference.header.spec.game) != (spec.digest(), spec.game):
         raise ValueError(
-            f"reference_run={str(folder)!r} is on {reference.header.suite.label}, not on the episodes of {spec.label}"
+            f"reference_run={str(folder)!r} is on {reference.header.spec.label}, not on the episodes of {spec.label}"
         )
     if not reference.is_complete:
         raise ValueError(f"reference_run={str(folder)!r} is not finished; run its command again")
@@ -208,14 +210,14 @@ def show_run(run: Run, *, as_json: bool, reference: Run | None = None) -> None:
     if run.torn:
         note(f"note: cut off {run.torn} bytes of an unfinished line; its episode was played again")
     if run.resumed:
-        note(f"note: {run.resumed} of {run.header.num_episodes} episodes were already in {run.folder}")
+        note(f"note: {run.resumed} of {run.header.spec.num_episodes} episodes were already in {run.folder}")
     if metrics["num_excluded"]:
         lost, played = metrics["num_excluded"], metrics["num_episodes"]
         note(f"note: {lost} of {played} trials were lost to the provider and excluded")
     if as_json:
         out(json.dumps({**metrics, **summary}, allow_nan=False))
     else:
-        print_table(*metrics_tables(f"{run.header.agent} on {run.header.suite.label}", metrics))
+        print_table(*metrics_tables(f"{run.header.agent} on {run.header.spec.label}", metrics))
         out(f"run folder: {run.folder}\nreport:     terms report {run.folder}")
     if metrics["num_excluded"] == metrics["num_episodes"]:
         raise typer.Exit(NOTHING_SCORED)

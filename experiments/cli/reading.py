@@ -14,14 +14,15 @@ import typer
 from experiments.cli import options
 from experiments.cli.show import count_bar, difference_rows, note, out, print_table
 from experiments.comparing.years import BETTER, compare_years, find_years, read_outcomes
-from experiments.episodes.config import check_same_suite
-from experiments.episodes.folder import Run, load_run, run_money
+from experiments.engine.run import load_run
+from experiments.episodes.config import SUITE, check_same_suite
+from experiments.episodes.folder import Run, run_money
+from experiments.episodes.suite_task import EPISODES
 from experiments.episodes.validity import invalidity
-from experiments.episodes.verify import verify_run
 from experiments.sessions.folder import GAP, is_sessions
 from experiments.sessions.gap_file import NOT_CHECKED
+from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.summary import PAIRED as PAIRED_IN_SESSIONS
-from experiments.sessions.verify import verify_sessions
 from experiments.stats.paired import PAIRED, Comparison, compare_values, separation_table
 from experiments.stats.paired import compare as compare_runs
 from experiments.years.run import is_year
@@ -72,7 +73,7 @@ def compare(
             json.dumps(
                 {
                     "metric": metric,
-                    "suite": loaded[0].header.suite.label,
+                    "suite": loaded[0].header.spec.label,
                     "groups": comparison.groups,
                     "differences": [d._asdict() for d in comparison.differences],
                     "separation": [{**row._asdict(), "difference": row.difference._asdict()} for row in rows],
@@ -81,7 +82,7 @@ def compare(
             )
         )
         return
-    _print_comparison(comparison, loaded[0].header.suite.label)
+    _print_comparison(comparison, loaded[0].header.spec.label)
     for regime in sorted({row.regime for row in rows}):
         for name in PAIRED:
             part = [row.difference for row in rows if (row.metric, row.regime) == (name, regime)]
@@ -148,7 +149,7 @@ def report(
             raise ValueError("a report on sessions takes folders of sessions alone; --title and --out are its options")
         _report_sessions(runs, out_file, title or "How these agents keep their money")
         return
-    loaded = [load_run(folder) for folder in runs]
+    loaded = [load_run(EPISODES, folder) for folder in runs]
     note_gaps(loaded)
     reviews = _reviews(loaded, explain) if explain else None
     heading = title or "How these agents bargain"
@@ -176,7 +177,7 @@ def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[st
 
     worst = {run.folder: worst_episodes(run, num) for run in runs}
     wanted = {record.scenario_id for records in worst.values() for record in records}
-    suites = {run.header.suite_digest: run.header.suite.build() for run in runs}
+    suites = {run.header.digests[SUITE]: run.header.spec.build() for run in runs}
     best = prepared_bayes_optimal([each for suite in suites.values() for each in suite if each.scenario_id in wanted])
     total, done = sum(map(len, worst.values())), itertools.count(1)
     with count_bar(total, "reviewing") as progress:
@@ -196,27 +197,26 @@ def _traces(runs: Sequence[Run]) -> dict[Path, Trace]:
 
 def verify(run: Annotated[Path, typer.Argument(help="Run folder, of episodes, sessions or a year.")]) -> None:
     """Replay a run or a year without any model or merchant and derive every number again."""
-    kinds = ((is_year, verify_year), (is_sessions, verify_sessions))
-    findings = next((check for is_kind, check in kinds if is_kind(run)), verify_run)(run)
+    from experiments.modes import check_folder
+
+    if is_year(run):
+        findings, left_out = verify_year(run), list[str]()
+    else:
+        findings, left_out = check_folder(run)
     for finding in findings:
         note(f"FAILED {finding}")
     if findings:
         raise typer.Exit(1)
-    if is_year(run):
-        out("verified: every call of the year replayed, every number derived again")
-        return
-    if is_sessions(run):
-        out("verified: every period replayed and settled, every number derived again")
-        if (run / GAP).is_file():
-            out(f"{GAP}: its parts agree with its balances and the log; {NOT_CHECKED}")
-        return
-    loaded = load_run(run)
-    out(f"verified: {len(loaded.records)} episodes of {loaded.header.agent} replayed, every number derived again")
+    out("verified: every line of the log played again, every number and every file derived again")
+    if (run / GAP).is_file():
+        out(f"{GAP}: its parts agree with its balances and the log; {NOT_CHECKED}")
+    for line in left_out:
+        out(f"not covered: {line}")
 
 
 def load_same_suite(folders: Sequence[Path]) -> list[Run]:
     """Load runs that were played on one suite; agents must differ, and so must nothing else."""
-    loaded = [load_run(folder) for folder in folders]
+    loaded = [load_run(EPISODES, folder) for folder in folders]
     check_same_suite([run.header for run in loaded])
     note_gaps(loaded)
     return loaded
@@ -225,9 +225,8 @@ def load_same_suite(folders: Sequence[Path]) -> list[Run]:
 def load_all_sessions(folders: Sequence[Path]) -> list[SessionsRun]:
     """Load folders of sessions and say what is torn, unfinished, lost or not to be read in them."""
     from experiments.comparing.sessions import session_gaps
-    from experiments.sessions.folder import load_sessions
 
-    loaded = [load_sessions(folder) for folder in folders]
+    loaded = [load_run(SESSIONS, folder) for folder in folders]
     for gap in itertools.chain.from_iterable(map(session_gaps, loaded)):
         note(gap)
     return loaded
@@ -242,7 +241,7 @@ def note_gaps(runs: Sequence[Run]) -> None:
         if problem:
             note(f"INVALID: {run.folder}: {problem}; do not read its scores")
         if not run.is_complete:
-            note(f"note: {run.folder} holds {len(run.records)} of {run.header.num_episodes} episodes")
+            note(f"note: {run.folder} holds {len(run.records)} of {run.header.spec.num_episodes} episodes")
 
 
 def _print_comparison(comparison: Comparison, label: str) -> None:

@@ -11,7 +11,9 @@ import typer
 from experiments.cli import options
 from experiments.cli.fitting import prepared_bayes_optimal
 from experiments.cli.show import count_bar, note, number, out, print_table, text_table
-from experiments.episodes.folder import Run, load_run
+from experiments.engine.run import load_run
+from experiments.episodes.folder import Run
+from experiments.episodes.suite_task import EPISODES
 from terms.records import EpisodeRecord
 from terms.types import Family
 
@@ -28,9 +30,9 @@ def explain(
     """Tell one negotiation: the counterpart, what could be believed, each move beside the oracle's and its cost."""
     from oracle.explain import explain as explain_record
 
-    loaded = load_run(run)
+    loaded = load_run(EPISODES, run)
     record = find_episode(loaded, episode)
-    (scenario,) = (each for each in loaded.header.suite.build() if each.scenario_id == record.scenario_id)
+    (scenario,) = (each for each in loaded.header.spec.build() if each.scenario_id == record.scenario_id)
     told = explain_record(scenario, record, bayes_optimal=prepared_bayes_optimal([scenario]))
     if as_json:
         out(json.dumps(told.to_json_object(), allow_nan=False))
@@ -56,7 +58,7 @@ def find_episode(run: Run, episode: str) -> EpisodeRecord:
     ValueError
         If the run has no such episode.
     """
-    ids = [scenario.scenario_id for scenario in run.header.suite.build()]
+    ids = [scenario.scenario_id for scenario in run.header.spec.build()]
     wanted = ids[int(episode) - 1] if episode.isdigit() and 1 <= int(episode) <= len(ids) else episode
     for record in run.records:
         if record.scenario_id == wanted:

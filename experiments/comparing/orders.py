@@ -84,7 +84,7 @@ def order_agents(runs: Sequence[Run], sessions: Sequence[SessionsRun]) -> OrderT
     for run in runs:
         if not run.is_complete:
             raise ValueError(
-                f"runs: {run.folder} holds {len(run.records)} of {run.header.num_episodes} episodes; "
+                f"runs: {run.folder} holds {len(run.records)} of {run.header.spec.num_episodes} episodes; "
                 "resume it by giving its command again"
             )
     check_same_suite([run.header for run in runs])

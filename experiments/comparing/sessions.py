@@ -65,7 +65,7 @@ def check_same_world(runs: Sequence[SessionsRun]) -> None:
     """Raise where runs are on other chains, games, rules or economics; an arm without memory may be missing."""
     worlds = [run.header.spec.model_copy(update={"with_memoryless": False}) for run in runs]
     for run, world in zip(runs, worlds, strict=True):
-        if world != worlds[0] or run.header.digest != runs[0].header.digest:
+        if world != worlds[0] or run.header.digests != runs[0].header.digests:
             raise ValueError(
                 f"runs are on different chains or rules ({runs[0].header.spec.label} in {runs[0].folder}, "
                 f"{run.header.spec.label} in {run.folder}); agents can only be compared on the same ones"

@@ -1,4 +1,7 @@
-"""Beyond one machine: a Dask scheduler's workers as an executor. Results are those of a local run, byte for byte."""
+"""Where work is done, one choice for every long command: here, in local processes, or on a Dask scheduler's workers.
+
+Results are the same in all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,33 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
+from experiments.engine.pool import worker_processes
+
 
 @contextmanager
-def cluster_executor(address: str | None) -> Iterator[Executor | None]:
-    """Connect to the Dask scheduler at ``address`` and yield its executor; without an address yield ``None``.
+def open_executor(workers: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
+    """Yield the workers of the Dask scheduler at an address, else local processes; ``None`` does the work here.
 
-    Dask plays the episodes of a lost worker again elsewhere. Workers need this package and, for a catalogue suite, the
-    catalogue at the same path.
+    Dask does the work of a lost worker again elsewhere. Workers need this package and every file that is read at the
+    same path.
     """
-    if address is None:
+    if workers < 1:
+        raise ValueError(f"workers={workers}; it must be at least 1")
+    if scheduler is not None:
+        with _connected(scheduler) as executor:
+            yield executor
+    elif workers > 1:
+        with worker_processes(workers) as executor:
+            yield executor
+    else:
         yield None
-        return
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError as error:
         raise ValueError("--scheduler needs Dask: install terms-commerce[cluster]") from error
     with Client(address, timeout="10s", set_as_default=False) as client:  # type: ignore[no-untyped-call]
-        yield client.get_executor()
+        yield client.get_executor(pure=False)

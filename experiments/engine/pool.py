@@ -24,29 +24,18 @@ from concurrent.futures import (
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, TypeVar
 
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
+from experiments.engine.task import Job, Keep, Row
 from experiments.players.player import Player
 from experiments.storage.journal import JournalWriter
 
-Row = dict[str, Any]
-Keep = Callable[[Sequence[Row]], None]
+T = TypeVar("T")
+Piece = TypeVar("Piece")
 #: Called with the rows just finished and the number still to come.
 Progress = Callable[[Sequence[Row], int], None]
 _CHUNK_SECONDS = 0.5
-
-
-class Job(Protocol):
-    """Work for one worker; it must be picklable."""
-
-    def rows(self, player: Player) -> Iterator[Row]:
-        """Do the work and yield a row for every finished piece."""
-        ...
-
-    def after(self, rows: Sequence[Row]) -> Job | None:
-        """Return what is left once ``rows`` are done, ``None`` if nothing is."""
-        ...
 
 
 def open_pool(player: Player, workers: int, executor: Executor | None) -> AbstractContextManager[Executor | None]:
@@ -63,24 +52,29 @@ def open_pool(player: Player, workers: int, executor: Executor | None) -> Abstra
         pickle.dumps(player)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(f"agent {player.name!r} cannot be sent to worker processes, use workers=1: {error}") from error
+    return worker_processes(workers)
+
+
+def worker_processes(workers: int) -> ProcessPoolExecutor:
+    """Return that many processes, which end when this one does, however it ends."""
     spawn = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers, mp_context=spawn, initializer=_start_worker)
 
 
-def log_jobs(  # noqa: PLR0913 - what is done, by whom, and where
+def log_jobs(
     player: Player,
     jobs: Sequence[Job],
     log: Path,
     *,
-    left: int,
     workers: int,
     executor: Executor | None,
     progress: Progress | None,
 ) -> None:
-    """Do every job, appending its rows to ``log`` as they come; ``left`` rows are still to come."""
+    """Do every job, appending its rows to ``log`` as they come."""
+    left = sum(job.left for job in jobs)
     with JournalWriter(log) as journal:
 
-        def keep(rows: Sequence[Row]) -> None:
+        def keep(*rows: Row) -> None:
             nonlocal left
             journal.append(*rows)
             left -= len(rows)
@@ -95,10 +89,65 @@ def do_jobs(player: Player, jobs: Sequence[Job], executor: Executor | None, keep
     """Do every job and hand each row to ``keep`` as it is finished, also while stopping early."""
     if executor is None:
         for job in jobs:
-            for row in job.rows(player):
-                keep([row])
+            job.do(player, keep)
         return
     _do_elsewhere(executor, player, jobs, keep)
+
+
+def as_done(
+    function: Callable[[Piece], T], pieces: Sequence[Piece], executor: Executor | None
+) -> Iterator[tuple[int, T]]:
+    """Yield the place of every piece and what ``function`` made of it, as they end; both must be picklable.
+
+    Raises
+    ------
+    RunError
+        If a worker process died; pieces that leave nothing on the disk are then to be done again.
+    """
+    if executor is None:
+        yield from enumerate(map(function, pieces))
+        return
+    places = {executor.submit(function, piece): place for place, piece in enumerate(pieces)}
+    done: SimpleQueue[Future[T]] = SimpleQueue()
+    for future in places:
+        future.add_done_callback(done.put)
+    try:
+        for _ in pieces:
+            future = done.get()
+            yield places[future], future.result()
+    except BaseException as error:
+        for future in places:
+            future.cancel()
+        named = _named(error)
+        if named is error:
+            raise
+        raise named from error
+
+
+def map_pieces(
+    function: Callable[[Piece], T],
+    pieces: Sequence[Piece],
+    *,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[T]:
+    """Return what ``function`` makes of every piece, in the order of the pieces, wherever each was made.
+
+    ``progress`` is called with how many are done and how many there are. See :func:`as_done`.
+    """
+    made: dict[int, T] = {}
+    for place, found in as_done(function, pieces, executor):
+        made[place] = found
+        if progress:
+            progress(len(made), len(pieces))
+    return [made[place] for place in range(len(pieces))]
+
+
+def _named(error: BaseException) -> BaseException:
+    """Return ``error``, or one line for a worker that is gone."""
+    if isinstance(error, BrokenExecutor) or type(error).__module__.startswith("distributed"):
+        return RunError("a worker process died; run the same command again to go on")
+    return error
 
 
 def _do_elsewhere(executor: Executor, player: Player, jobs: Sequence[Job], keep: Keep) -> None:
@@ -116,7 +165,7 @@ def _do_elsewhere(executor: Executor, player: Player, jobs: Sequence[Job], keep:
         while waiting:
             future = done.get()
             rows, error = future.result()
-            keep(rows)
+            keep(*rows)
             rest = waiting.pop(future).after(rows)  # only now: an interruption before this must not lose the rows
             if error is not None:
                 raise error
@@ -126,9 +175,10 @@ def _do_elsewhere(executor: Executor, player: Player, jobs: Sequence[Job], keep:
         if isinstance(error, KeyboardInterrupt):
             player.stop()  # a slow model may need minutes to end an episode
         _drain(waiting, keep)
-        if isinstance(error, BrokenExecutor):
-            raise RunError("a worker process died; run the same command again to go on") from error
-        raise
+        named = _named(error)
+        if named is error:
+            raise
+        raise named from error
 
 
 def _drain(waiting: Iterable[Future[Chunk]], keep: Keep) -> None:
@@ -136,7 +186,7 @@ def _drain(waiting: Iterable[Future[Chunk]], keep: Keep) -> None:
     running = [future for future in waiting if not future.cancel()]
     for future in running:
         if future.exception() is None:
-            keep(future.result().rows)
+            keep(*future.result().rows)
 
 
 class Chunk(NamedTuple):
@@ -146,17 +196,26 @@ class Chunk(NamedTuple):
     error: Exception | None
 
 
+class _SliceOver(BaseException):
+    """A slice of work has lasted long enough."""
+
+
 def do_slice(player: Player, job: Job) -> Chunk:
     """Do a part of a job; the unit of work that is sent to a worker.
 
     Half a second of slow work, or an exception of the agent, ends it early: what was finished is handed back.
     """
     rows, end = list[Row](), time.monotonic() + _CHUNK_SECONDS
+
+    def keep(*finished: Row) -> None:
+        rows.extend(finished)
+        if time.monotonic() > end:
+            raise _SliceOver
+
     try:
-        for row in job.rows(player):
-            rows.append(row)
-            if time.monotonic() > end:
-                break
+        job.do(player, keep)
+    except _SliceOver:
+        return Chunk(rows, None)
     except Exception as error:  # noqa: BLE001 - the parent raises it, once the finished rows are kept
         return Chunk(rows, _portable(error))
     return Chunk(rows, None)

@@ -1,15 +1,12 @@
-"""What a run is: an agent, a suite and the hashes that pin both."""
+"""What a run of episodes plays: a suite, by its recipe."""
 
 from __future__ import annotations
 
 import hashlib
-import platform
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,16 +14,17 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from commerce.economics import EconomicsConfig, unit_economics
+from experiments.engine.header import Header
 from experiments.storage.journal import strict_dumps
-from terms import GameConfig, Scenario, __version__, catalog_suite, fresh_suite, load_catalog, published_suite
+from terms import GameConfig, Scenario, catalog_suite, fresh_suite, load_catalog, published_suite
 from terms.catalog import Catalog, DroppedRow
 from terms.cells import DEFAULT_REGIMES, choose
 from terms.config import Frozen
 from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
 from terms.types import Family, Regime
 
-FORMAT = 1
-PACKAGE = "terms-commerce"
+SUITE, DATA = "suite", "data"
+"""Names of the digests in a header: of what is drawn, and of a catalogue's files."""
 #: A suite is built before it is played; this many take minutes and a few gigabytes.
 MAX_PER_CELL = 10_000
 
@@ -51,6 +49,7 @@ class SuiteSpec(Frozen):
     sample: int | None = Field(None, ge=1, description="play only this many episodes, drawn from the suite")
     game: GameConfig = GameConfig()
     economics: EconomicsConfig | None = Field(None, description="commerce mode: what the episodes are worth in money")
+    repeats: int = Field(1, ge=1, le=1000, description="plays of each episode; only what the agent draws differs")
 
     @classmethod
     def parse(  # noqa: PLR0913 - the options of the command line
@@ -64,6 +63,7 @@ class SuiteSpec(Frozen):
         game: GameConfig | None = None,
         sample: int | None = None,
         economics: EconomicsConfig | None = None,
+        repeats: int = 1,
     ) -> Self:
         """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told."""
         kind, _, path = text.partition(":")
@@ -81,6 +81,7 @@ class SuiteSpec(Frozen):
             game=game or GameConfig(),
             sample=sample,
             economics=economics,
+            repeats=repeats,
         )
 
     @model_validator(mode="after")
@@ -94,7 +95,13 @@ class SuiteSpec(Frozen):
         """Short name for tables and folders."""
         seed = "" if self.seed is None else f"-{self.seed}"
         size = f"n{self.n_per_cell}" if self.sample is None else f"sample{self.sample}"
-        return f"{self.kind}{seed}-{size}" + ("-commerce" if self.economics else "")
+        repeats = f"-x{self.repeats}" if self.repeats > 1 else ""
+        return f"{self.kind}{seed}-{size}{repeats}" + ("-commerce" if self.economics else "")
+
+    @property
+    def num_episodes(self) -> int:
+        """How many episodes are played, every repeat counted."""
+        return len(self.build()) * self.repeats
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -174,35 +181,7 @@ def _all_scenarios(spec: SuiteSpec) -> tuple[Scenario, ...]:
     return catalog_suite(spec.path or "", **chosen, seed=spec.seed or 0, config=spec.game)
 
 
-class RunHeader(Frozen):
-    """The content of ``run.json``: written first, compared on resume, checked by ``verify``."""
-
-    format: int = FORMAT
-    agent: str
-    agent_settings: dict[str, Any] = Field(default_factory=dict)
-    suite: SuiteSpec
-    suite_digest: str
-    data_digest: str | None = None
-    num_episodes: int
-    versions: dict[str, str]
-    salt: str = Field("", description="of the seeds that agents are handed; empty where anybody may know them")
-
-    @classmethod
-    def of(cls, agent: str, suite: SuiteSpec, agent_settings: dict[str, Any] | None = None, salt: str = "") -> Self:
-        """Describe a run of ``agent`` on ``suite`` with the code that is installed now."""
-        return cls(
-            agent=agent,
-            agent_settings=agent_settings or {},
-            suite=suite,
-            suite_digest=suite.digest(),
-            data_digest=suite.data_digest(),
-            num_episodes=len(suite.build()),
-            versions=code_versions(),
-            salt=salt,
-        )
-
-
-def check_same_suite(headers: Sequence[RunHeader]) -> None:
+def check_same_suite(headers: Sequence[Header[SuiteSpec]]) -> None:
     """Make sure that runs differ in the agent and in nothing else.
 
     The digest pins what is drawn; the settings of the game and of the money decide what comes of it.
@@ -212,25 +191,13 @@ def check_same_suite(headers: Sequence[RunHeader]) -> None:
     ValueError
         If episodes, game or economics differ, or an agent comes twice.
     """
-    if len({header.suite_digest for header in headers}) > 1:
-        labels = ", ".join(sorted({header.suite.label for header in headers}))
+    if len({header.digests[SUITE] for header in headers}) > 1:
+        labels = ", ".join(sorted({header.spec.label for header in headers}))
         raise ValueError(f"runs are on different suites ({labels}); agents can only be compared on the same episodes")
     for field in ("game", "economics"):
-        if any(getattr(header.suite, field) != getattr(headers[0].suite, field) for header in headers):
+        if any(getattr(header.spec, field) != getattr(headers[0].spec, field) for header in headers):
             raise ValueError(f"runs have different settings of {field}; agents can only be compared under the same")
     agents = [header.agent for header in headers]
     for name in agents:
         if agents.count(name) > 1:
             raise ValueError(f"runs has agent={name!r} twice; name each agent once")
-
-
-def code_versions() -> dict[str, str]:
-    """Return the versions a result depends on."""
-    return {
-        PACKAGE: __version__,
-        "python": platform.python_version(),
-        "platform": sys.platform,
-        "numpy": version("numpy"),
-        "scipy": version("scipy"),
-        "pyarrow": version("pyarrow"),
-    }

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from experiments.storage.files import write_atomically
 from experiments.storage.journal import strict_dumps
 from terms import EpisodeRecord
 
@@ -26,25 +24,23 @@ def from_row(row: dict[str, Any]) -> EpisodeRecord:
     return _ADAPTER.validate_python(row, strict=False)
 
 
-def parquet_bytes(records: Sequence[EpisodeRecord]) -> bytes:
+def parquet_bytes(records: Sequence[EpisodeRecord], repeats: Sequence[int] = ()) -> bytes:
     """Return a Parquet file with one row per episode: flat columns for tables, and the whole record as JSON.
 
-    The same records in the same order give the same bytes.
+    Where a scenario was played more than once, the column ``repeat`` tells which play it was, from 0. The same records
+    in the same order give the same bytes.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows = [_flat_row(record) for record in records]
     table = pa.Table.from_pylist(rows, schema=pa.schema([pa.field(name, kind) for name, kind in _columns(pa)]))
+    if any(repeats):
+        table = table.append_column("repeat", pa.array(repeats, pa.int64()))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     data: bytes = sink.getvalue().to_pybytes()
     return data
-
-
-def write_parquet(path: Path, records: Sequence[EpisodeRecord]) -> None:
-    """Write :func:`parquet_bytes` so that the file is either absent or whole."""
-    write_atomically(path, parquet_bytes(records))
 
 
 def _columns(pa: Any) -> list[tuple[str, Any]]:

@@ -2,7 +2,7 @@
 
 ::
 
-    log = CallLog(run / "calls.jsonl")
+    log = CallLog(run / "model_calls.jsonl")
     meter = Meter(ceiling_microusd=2_000_000, start=log.start)
     client = ChatClient(ModelSettings(model="vendor/model"), meter=meter, log=log)
     client.complete([{"role": "user", "content": "hello"}], call_id="greeting/1").text

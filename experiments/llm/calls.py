@@ -17,8 +17,10 @@ from pydantic import Field, TypeAdapter
 
 from experiments.llm.records import Completion, Record, Usage
 from experiments.llm.spending import UNKNOWN, MoneyState, Settlement, Spending
-from experiments.storage.journal import JournalWriter, read_journal
+from experiments.storage.journal import DamagedJournalError, JournalWriter, errors_in_words, read_journal
 
+MODEL_CALLS = "model_calls.jsonl"
+"""Name of the call log in a run folder."""
 _LONGEST_ID = 400
 """Characters of a quoted call id that go into a header, from its end; vendors refuse more than about 512."""
 _HELD_APART = {"usage", "call_id", "from_cache", "attempts"}
@@ -100,8 +102,33 @@ _ROW: TypeAdapter[Row] = TypeAdapter(Row)
 
 
 def read_calls(path: Path) -> list[Row]:
-    """Return the rows of a call log; a missing file holds none, a torn last line is left out."""
-    return [_ROW.validate_python(row) for row in read_journal(path).rows]
+    """Return the rows of a call log; a missing file holds none, a torn last line is left out.
+
+    Raises
+    ------
+    DamagedJournalError
+        If a line is none that is written there, or an attempt begins twice or ends without having begun.
+    """
+    rows, begun, ended = list[Row](), set[str](), set[str]()
+    for number, data in enumerate(read_journal(path).rows, 1):
+        try:
+            row = _ROW.validate_python(data)
+            if not isinstance(row, Recalled):
+                _once(row, begun, ended)
+        except ValueError as error:
+            raise DamagedJournalError(f"{path}, line {number}: {errors_in_words(error)}") from error
+        rows.append(row)
+    return rows
+
+
+def _once(row: Reserved | Ended, begun: set[str], ended: set[str]) -> None:
+    name = row.attempt_id
+    if isinstance(row, Ended) and name not in begun:
+        raise ValueError(f"attempt {name!r} ends without having begun")
+    seen = ended if isinstance(row, Ended) else begun
+    if name in seen:
+        raise ValueError(f"attempt {name!r} is there twice")
+    seen.add(name)
 
 
 def spending_of(rows: Iterable[Row]) -> Spending:

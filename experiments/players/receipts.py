@@ -95,3 +95,27 @@ _FAULTS = {
 def unusable(verdict: Verdict, problem: Problem) -> Reading:
     """Return the reading of a reply that holds no move."""
     return Reading(verdict, Unusable(_FAULTS[verdict], str(problem)), problem=problem)
+
+
+def check_receipts(receipts: Any) -> list[dict[str, Any]]:
+    """Return the receipts of an episode as a log holds them, one a round.
+
+    Raises
+    ------
+    ValueError
+        If they are not what is written there.
+    """
+    if not isinstance(receipts, list):
+        raise ValueError("receipts are no list")
+    for turn in receipts:
+        if not isinstance(turn, dict) or set(turn) != {"round", "verdict", "attempts"}:
+            raise ValueError(f"a receipt has {', '.join(sorted(turn))}, needed are round, verdict and attempts")
+        attempts = turn["attempts"]
+        if not isinstance(attempts, list) or not attempts:
+            raise ValueError("a receipt has no attempts")
+        for part in (turn, *attempts):
+            if not isinstance(part, dict) or part.get("verdict") not in list(Verdict):
+                raise ValueError(f"a receipt has no verdict out of {', '.join(Verdict)}")
+        if not all(isinstance(part.get(name), str) for part in attempts for name in ("call_id", "text")):
+            raise ValueError("an attempt of a receipt has no call_id or no text")
+    return receipts

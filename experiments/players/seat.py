@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import CallLog
+from experiments.llm.calls import MODEL_CALLS, CallLog
 from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
@@ -25,7 +25,6 @@ from experiments.players.voice import ModelVoice
 from terms import GameConfig, Scenario
 from terms.meetings import Meeting
 
-CALLS = "calls.jsonl"
 OPENROUTER, OPENAI, LOCAL = "openrouter:", "openai:", "local"
 PACE = {"concurrency", "requests_per_minute", "max_retries", "max_wait_s", "timeout_s"}
 """Model settings that change no answer; a run may be resumed with others."""
@@ -91,7 +90,7 @@ class ModelSeat(Player):
     def sit(self, folder: Path) -> Iterator[ModelAgent]:
         """Sit down in ``folder``: open the call log, count what was spent before, connect, and yield the agent."""
         with ExitStack() as stack:
-            log = stack.enter_context(CallLog(folder / CALLS))
+            log = stack.enter_context(CallLog(folder / MODEL_CALLS))
             cache = stack.enter_context(ReplyCache(self.cache)) if self.cache else None
             meter = Meter(self.budget_microusd, start=log.start)
             settings = self.model or local_model_settings(stack.enter_context(LocalServer()).base_url)

@@ -61,7 +61,7 @@ def review_run(
     """Return the oracle's word on every move of ``records``, by scenario; ``tell`` is called after each episode."""
     from oracle.explain import explain
 
-    scenarios = {scenario.scenario_id: scenario for scenario in run.header.suite.build()}
+    scenarios = {scenario.scenario_id: scenario for scenario in run.header.spec.build()}
     reviews = {}
     for record in records:
         told = explain(scenarios[record.scenario_id], record, bayes_optimal=bayes_optimal)
@@ -80,7 +80,7 @@ def follow_run(run: Run, tell: Callable[[], None] = lambda: None) -> Trace:
     """
     from oracle.belief_errors import trace_beliefs
 
-    return trace_beliefs(run.header.suite.build(), run.records, rng=np.random.default_rng(SPREAD_SEED), tell=tell)
+    return trace_beliefs(run.header.spec.build(), run.records, rng=np.random.default_rng(SPREAD_SEED), tell=tell)
 
 
 def belief_facts(errors: BeliefErrors) -> BeliefFacts | None:

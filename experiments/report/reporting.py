@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.episodes.config import check_same_suite
+from experiments.episodes.config import DATA, SUITE, check_same_suite
 from experiments.episodes.folder import Run, run_money
 from experiments.episodes.money_metrics import money_object
-from experiments.llm.calls import read_calls
+from experiments.llm.calls import MODEL_CALLS, read_calls
 from experiments.players.costing import call_facts, cost_per_episode, reply_rates
-from experiments.players.seat import CALLS
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
 from experiments.report.explaining import belief_facts, posterior_check, read_waterfall
 from experiments.stats.paired import Difference, compare
-from terms.episode import Seeds
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -51,20 +49,20 @@ def report_on(
         By run folder, what :func:`experiments.report.explaining.follow_run` found.
     """
     labels = suite_labels(runs)
-    shown = [(run.header.agent, labels[run.header.suite_digest]) for run in runs]
+    shown = [(run.header.agent, labels[run.header.digests[SUITE]]) for run in runs]
     for agent, label in shown:
         if shown.count((agent, label)) > 1:
             raise ValueError(f"runs has agent={agent!r} on {label} twice; name each run once")
     by_suite: dict[str, list[Run]] = {}
     for run in runs:
-        by_suite.setdefault(labels[run.header.suite_digest], []).append(run)
+        by_suite.setdefault(labels[run.header.digests[SUITE]], []).append(run)
     for group in by_suite.values():
         check_same_suite([run.header for run in group])
     comparisons = [suite_comparison(label, group) for label, group in by_suite.items() if len(group) > 1]
     found = traces or {}
     report_runs = [
         replace(
-            report_run(run, labels[run.header.suite_digest]),
+            report_run(run, labels[run.header.digests[SUITE]]),
             reviews=(reviews or {}).get(run.folder, {}),
             beliefs=belief_facts(found[run.folder].errors) if run.folder in found else None,
         )
@@ -79,7 +77,7 @@ def report_on(
 
 def suite_labels(runs: Sequence[Run]) -> dict[str, str]:
     """Return a label for each suite digest; two suites of one name get the start of their digests as well."""
-    names = {run.header.suite_digest: run.header.suite.label for run in runs}
+    names = {run.header.digests[SUITE]: run.header.spec.label for run in runs}
     shared = {name for name in names.values() if list(names.values()).count(name) > 1}
     return {digest: f"{name} ({digest[:6]})" if name in shared else name for digest, name in names.items()}
 
@@ -87,9 +85,9 @@ def suite_labels(runs: Sequence[Run]) -> dict[str, str]:
 def report_run(run: Run, label: str) -> ReportRun:
     """Describe one run for the report, on the suite called ``label``."""
     header = run.header
-    notices = list(header.suite.notices)
+    notices = list(header.spec.notices)
     if not run.is_complete:
-        notices.append(f"{header.agent}: {len(run.records)} of {header.num_episodes} episodes were played")
+        notices.append(f"{header.agent}: {len(run.records)} of {header.spec.num_episodes} episodes were played")
     model = model_facts(run)
     if model is not None:
         notices += _model_notices(header.agent, model)
@@ -99,14 +97,14 @@ def report_run(run: Run, label: str) -> ReportRun:
         episodes=run.records,
         notices=tuple(notices),
         config={
-            "suite": header.suite.label,
-            "suite digest": header.suite_digest[:16],
-            "data digest": (header.data_digest or "none")[:16],
+            "suite": header.spec.label,
+            "suite digest": header.digests[SUITE][:16],
+            "data digest": (header.digests.get(DATA) or "none")[:16],
             **header.versions,
         },
         model=model,
         receipts=run.receipts,
-        money=None if header.suite.economics is None else money_slices(run),
+        money=None if header.spec.economics is None else money_slices(run),
     )
 
 
@@ -119,15 +117,16 @@ def money_slices(run: Run) -> dict[str, dict[str, Estimate]]:
 
 def model_facts(run: Run) -> ModelFacts | None:
     """Return what the model calls of a run came to, ``None`` if its agent is no model."""
-    asked = run.header.agent_settings
+    asked = run.header.settings
     if "negotiator" not in asked:
         return None
-    calls = read_calls(run.folder / CALLS)
+    calls = read_calls(run.folder / MODEL_CALLS)
     facts = call_facts(calls)
     spent = facts.spending
     played = {record.scenario_id for record in run.records}
-    of_run = Seeds(run.header.salt)
-    seeds = [of_run.of(scenario) for scenario in run.header.suite.build() if scenario.scenario_id in played]
+    spec = run.header.spec
+    names = [scenario.scenario_id for scenario in spec.build() for _ in range(spec.repeats)]
+    seeds = [seed for name, seed in zip(names, run.seeds, strict=True) if name in played]
     return ModelFacts(
         settings=_settings_in_words(asked),
         replies=reply_rates(run.receipts),

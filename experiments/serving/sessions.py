@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from commerce.replay import DivergedError
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
 from experiments.serving.faults import RequestError, logger, unknown_session
 from experiments.serving.session import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commerce.economics import build_chain
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
 from experiments.players.player import Player, as_player
 from experiments.players.playing import PlayedEpisode
 from experiments.sessions.folder import SessionsRun

@@ -17,6 +17,7 @@ import numpy as np
 
 from commerce.bankroll import SessionRecord
 from experiments.sessions.folder import GAP, SessionsRun
+from experiments.sessions.spec import CHAINS
 from experiments.storage.files import write_atomically
 from experiments.storage.journal import strict_loads
 from terms.estimates import Estimate
@@ -60,8 +61,8 @@ def _facts(run: SessionsRun) -> dict[str, Any]:
     header = run.header
     return {
         "agent": header.agent,
-        "agent_settings": header.agent_settings,
-        "digest": header.digest,
+        "agent_settings": header.settings,
+        "digest": header.digests[CHAINS],
         "spec": json.loads(header.spec.model_dump_json()),
     }
 

@@ -5,13 +5,13 @@ The state is a function of the periods played, so a session is taken up after an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from commerce.bankroll import PeriodRecord, is_ruin
 from commerce.economics import BankrollChain, build_chain, unit_economics
-from experiments.engine.pool import Row
+from experiments.engine.task import Keep, Row
 from experiments.players.player import Player, seed_of_playing
 from experiments.players.playing import PlayedEpisode, play_episode
 from experiments.sessions.records import Place, episode_of, from_row, settled_period, to_row
@@ -31,13 +31,18 @@ class SessionJob(NamedTuple):
     past: tuple[PeriodRecord, ...] = ()
     salt: str = ""
 
-    def rows(self, player: Player) -> Iterator[Row]:
+    @property
+    def left(self) -> int:
+        """How many periods there are to play, if nothing ends the session before."""
+        return self.spec.bankroll.horizon - len(self.past)
+
+    def do(self, player: Player, keep: Keep) -> None:
         """Play the periods that are missing, up to ruin, the horizon or a period that the provider lost."""
         table = Table(player.seeded(Seeds(self.salt)).apart(_playing(self.arm)), self)
         while not table.is_over:
             period, played = table.play_next()
             extras = {"receipts": list(played.receipts)} if played.receipts else {}
-            yield {"arm": self.arm.value, "period": to_row(period), **extras}
+            keep({"arm": self.arm.value, "period": to_row(period), **extras})
 
     def after(self, rows: Sequence[Row]) -> SessionJob | None:
         """Return the session after ``rows``, ``None`` when it has ended."""

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, field_validator
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, operating_cost_cents, settle
 from commerce.economics import UnitEconomics
-from experiments.players.receipts import Verdict
+from experiments.players.receipts import check_receipts
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.storage.journal import strict_dumps
 from terms import Accept, EpisodeRecord, Offer, Reject, Scenario, Unusable, replay
@@ -89,14 +89,7 @@ class LoggedRow(Frozen):
     @field_validator("receipts")
     @classmethod
     def _readable(cls, receipts: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
-        for turn in receipts or ():
-            attempts = turn.get("attempts")
-            if set(turn) != {"round", "verdict", "attempts"} or not isinstance(attempts, list) or not attempts:
-                raise ValueError(f"a receipt has {', '.join(sorted(turn))}, needed are round, verdict and attempts")
-            for part in (turn, *attempts):
-                if not isinstance(part, dict) or part.get("verdict") not in list(Verdict):
-                    raise ValueError(f"a receipt has no verdict out of {', '.join(Verdict)}")
-        return receipts
+        return None if receipts is None else check_receipts(receipts)
 
 
 def read_logged(row: Any, spec: SessionsSpec) -> tuple[Arm, PeriodRecord, list[dict[str, Any]] | None]:

@@ -1,23 +1,22 @@
-"""What a folder of sessions holds: an agent, the laws of its chains, the rules of its money, and their hash."""
+"""What sessions are played: the laws of their chains, the rules of their money, the arms."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import asdict
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Any
 
 from pydantic import Field
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
-from experiments.episodes.config import code_versions
 from experiments.storage.journal import strict_dumps
 from terms import Scenario
 from terms.config import Frozen
 
-FORMAT = 1
+CHAINS = "chains"
+"""Name of the digest in a header: of what is drawn in the first sessions."""
 #: The digest covers this many sessions; the rest come from the same code and the same seed.
 DIGEST_SESSIONS = 4
 
@@ -63,24 +62,3 @@ def _drawn(scenario: Scenario) -> dict[str, Any]:
     names = ("scenario_id", "regime", "family", "opener", "harshness")
     drawn = {**{name: getattr(scenario, name) for name in names}, "luck": scenario.noise}
     return {**drawn, "agent": asdict(scenario.agent_type), "counterpart": asdict(scenario.counterpart_type)}
-
-
-class SessionsHeader(Frozen):
-    """The content of ``run.json``: written first, compared on resume, checked by ``verify``."""
-
-    format: int = FORMAT
-    mode: Literal["bankroll"] = "bankroll"
-    agent: str
-    agent_settings: dict[str, Any] = Field(default_factory=dict)
-    spec: SessionsSpec
-    digest: str
-    versions: dict[str, str]
-    salt: str = Field("", description="of the seeds that agents are handed; empty where anybody may know them")
-
-    @classmethod
-    def of(cls, agent: str, spec: SessionsSpec, agent_settings: dict[str, Any] | None = None, salt: str = "") -> Self:
-        """Describe sessions of ``agent`` with the code that is installed now."""
-        settings = json.loads(strict_dumps(agent_settings or {}))
-        return cls(
-            agent=agent, agent_settings=settings, spec=spec, digest=spec.digest(), versions=code_versions(), salt=salt
-        )

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
+from experiments.engine.header import Header
 from experiments.episodes.money_metrics import BOOTSTRAP_SEED, regret_rate
 from experiments.episodes.validity import too_many_unusable
-from experiments.sessions.spec import SessionsHeader
+from experiments.sessions.spec import CHAINS, SessionsSpec
 from experiments.sessions.survival import survival_curve
 from experiments.stats.paired import bootstrap_clusters
 from terms.aliases import Floats
@@ -108,7 +109,7 @@ def memory_premium(sessions: Sequence[SessionRecord], memoryless: Sequence[Sessi
 
 
 def summary_object(
-    header: SessionsHeader, sessions: Sequence[SessionRecord], memoryless: Sequence[SessionRecord]
+    header: Header[SessionsSpec], sessions: Sequence[SessionRecord], memoryless: Sequence[SessionRecord]
 ) -> dict[str, Any]:
     """Return what ``summary.json`` holds: every metric, and what it was measured on."""
     metrics = summarize_sessions(sessions)
@@ -120,7 +121,7 @@ def summary_object(
     return {
         "agent": header.agent,
         "suite": header.spec.label,
-        "digest": header.digest,
+        "digest": header.digests[CHAINS],
         "versions": header.versions,
         "invalidity": sessions_invalidity(sessions),
         "metrics": {

@@ -6,9 +6,14 @@ import fcntl
 import hashlib
 import os
 import re
+import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+LOCK = ".lock"
+_TEMPORARY = ".terms-{}.tmp"
 
 
 class RunLockedError(RuntimeError):
@@ -16,30 +21,57 @@ class RunLockedError(RuntimeError):
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a temporary name, reach the disk, then rename; a crash leaves the old file or none."""
-    temporary = path.with_name(f".{path.name}.tmp")  # one writer; what a killed one left is written over
+    """Write to a temporary name, reach the disk, then rename; a crash leaves the old file or none.
+
+    The name is not to be guessed and must be new: whoever may write to the folder could have laid a link there.
+    """
+    temporary = path.with_name(_TEMPORARY.format(secrets.token_hex(8)))
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        with os.fdopen(file, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
 
 
+def read_whole(path: Path) -> bytes:
+    """Return the content of a regular file.
+
+    Raises
+    ------
+    ValueError
+        If it is a link, a folder or a device: its content would be somebody else's, or have no end.
+    FileNotFoundError
+        If there is none.
+    """
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise ValueError(f"{path} is not a regular file")
+    return path.read_bytes()
+
+
 @contextmanager
 def exclusive_lock(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock; the system releases it when the process dies, however it dies."""
-    with (folder / ".lock").open("a") as file:
+    """Hold the folder's lock; the system releases it when the process dies, however it dies.
+
+    What a killed writer left half-written is removed: nobody else writes here now.
+    """
+    file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise RunLockedError(
                 f"{folder} is in use by another process; wait for it or choose another --out"
             ) from error
+        for left in folder.glob(_TEMPORARY.format("?" * 16)):
+            left.unlink(missing_ok=True)
         yield
+    finally:
+        os.close(file)
 
 
 def folder_name(text: str, kept: str = "._@+=-", longest: int = 80) -> str:

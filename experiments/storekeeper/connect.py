@@ -10,7 +10,7 @@ from typing import Any
 
 from experiments.extras import need
 from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import read_calls, spending_of
+from experiments.llm.calls import MODEL_CALLS, read_calls, spending_of
 from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
@@ -19,7 +19,6 @@ from experiments.players.seat import LOCAL, MOST_SECONDS, effort_growth, model_s
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.storekeeper.tokens import EXTRA
-from experiments.years.transcript import MODEL_CALLS
 
 MAX_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS = 8_000, 1_000
 TIMEOUT_S = 600.0

@@ -11,7 +11,7 @@ from typing import Any
 
 from commerce.setting import Setting
 from commerce.tools import tool_schemas
-from experiments.llm.calls import CallLog
+from experiments.llm.calls import MODEL_CALLS, CallLog
 from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
 from experiments.players.seat import PACE
@@ -24,7 +24,7 @@ from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.session import Guard, YearSession
 from experiments.years.spec import YearSpec
-from experiments.years.transcript import MODEL_CALLS, Opening
+from experiments.years.transcript import Opening
 
 
 @dataclass(frozen=True)

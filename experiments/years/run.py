@@ -15,18 +15,24 @@ from commerce.metrics import tool_mix, year_metrics
 from commerce.replay import Entry, entry_from_json, year_digest
 from commerce.types import World
 from commerce.year import Year
-from experiments.episodes.folder import RunError, differing_leaves
+from experiments.engine.folder import RunError, differing_leaves
+from experiments.llm.calls import MODEL_CALLS, spending_of
 from experiments.llm.calls import read_calls as read_model_calls
-from experiments.llm.calls import spending_of
 from experiments.llm.errors import BudgetExceeded, ContextOverflow, ProviderError
 from experiments.llm.spending import Spending
 from experiments.storage.files import exclusive_lock, write_atomically
-from experiments.storage.journal import JournalWriter, encode_line, read_journal, strict_dumps, strict_loads
+from experiments.storage.journal import (
+    JournalWriter,
+    encode_line,
+    encode_lines,
+    read_journal,
+    strict_dumps,
+    strict_loads,
+)
 from experiments.years.seats import YearSeat, merchant_seat
 from experiments.years.session import YearAgent, YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import (
-    MODEL_CALLS,
     OUTCOME,
     TRANSCRIPT,
     DayRecord,
@@ -162,7 +168,7 @@ def year_spending(folder: Path) -> Spending:
 
 def calls_bytes(entries: Sequence[Entry]) -> bytes:
     """Return the content of ``store_calls.jsonl``."""
-    return b"".join(encode_line(entry.to_json_object()) for entry in entries)
+    return encode_lines(entry.to_json_object() for entry in entries)
 
 
 def outcome_bytes(record: OutcomeRecord) -> bytes:

@@ -18,7 +18,7 @@ from commerce.replay import DivergedError, Entry, check_entry, result_digest
 from commerce.tools.desk import clock
 from commerce.types import NegotiationRecord, World
 from commerce.year import Year
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
 from experiments.storage.journal import read_journal
 from experiments.years.run import RESULT, STORE_CALLS, read_spec, read_store_calls, result_object
 from experiments.years.spec import YearSpec, year_label

@@ -27,7 +27,7 @@ from experiments.llm.records import MALFORMED, PROMPT_FILTER, Record, ToolCall, 
 from experiments.llm.spending import Spending
 from experiments.storage.journal import read_journal, strict_loads
 
-TRANSCRIPT, MODEL_CALLS, OUTCOME = "transcript.jsonl", "model_calls.jsonl", "outcome.json"
+TRANSCRIPT, OUTCOME = "transcript.jsonl", "outcome.json"
 
 
 class Outcome(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commerce.replay import DivergedError
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
 from experiments.storage.journal import DamagedJournalError, strict_dumps
 from experiments.storekeeper.seat import seat_of
 from experiments.years.limits import Limits

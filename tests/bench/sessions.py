@@ -12,7 +12,8 @@ import tempfile
 import time
 
 from commerce.bankroll import BankrollConfig
-from experiments.sessions.run import run_sessions
+from experiments.engine.run import run_task
+from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
 from terms.agents import build_scripted
 
@@ -26,7 +27,7 @@ def main() -> None:
     for name in ("fixed-0.10", "patient", "recall"):
         with tempfile.TemporaryDirectory() as folder:
             start, before = time.perf_counter(), sum(os.times()[:4])
-            run = run_sessions(build_scripted(name), spec, folder, workers=WORKERS)
+            run = run_task(SESSIONS, build_scripted(name), spec, folder, workers=WORKERS)
             seconds, processor = time.perf_counter() - start, sum(os.times()[:4]) - before
         periods = sum(len(session.periods) for session in run.sessions)
         sys.stdout.write(

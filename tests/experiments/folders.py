@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import HEADER, LOG, PARQUET, SUMMARY
+from experiments.episodes.folder import LOG, PARQUET, SUMMARY
+from experiments.players.player import as_player
+from experiments.storage.journal import HEADER, chain_start, encode_lines
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SMALL = SuiteSpec.parse("fresh", seed=3, n_per_cell=1)
@@ -30,6 +32,19 @@ def logged_ids(folder):
     path = Path(folder) / LOG
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [json.loads(line)["data"]["record"]["scenario_id"] for line in lines]
+
+
+def rewrite_log(path, change):
+    """Change the rows of a log as a forger would who knows how its lines are chained."""
+    rows = [json.loads(line)["data"] for line in path.read_bytes().splitlines()]
+    path.write_bytes(encode_lines(change(rows), chain_start(path)))
+
+
+def rows_of(job, agent):
+    """Return the rows of a job of the engine."""
+    rows = []
+    job.do(as_player(agent), rows.append)
+    return rows
 
 
 def start_cli(*args, pause=0.0, cwd=REPOSITORY, environment=None, **options):

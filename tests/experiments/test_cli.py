@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from experiments.cli import app, ending
+from experiments.engine.run import run_task
 from experiments.episodes.folder import LOG
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.storage.journal import strict_loads
 from terms.agents import build_scripted
 from terms.metrics import METRIC_BY_NAME
@@ -35,7 +36,7 @@ ITEMS = "name,reference_price,low_price,high_price\nKettle,45,30,64\n"
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for name in ("patient", "random", "accept-any"):
-        run_suite(build_scripted(name), TINY, folder / name)
+        run_task(EPISODES, build_scripted(name), TINY, folder / name)
     return folder
 
 
@@ -252,7 +253,7 @@ class TestCompare:
         assert message in err
 
     def test_runs_on_different_suites_are_refused(self, terms, runs, tmp_path):
-        run_suite(build_scripted("conceder"), TINY.model_copy(update={"seed": 4}), tmp_path / "other")
+        run_task(EPISODES, build_scripted("conceder"), TINY.model_copy(update={"seed": 4}), tmp_path / "other")
         code, _, err = terms("compare", runs / "patient", tmp_path / "other")
         assert code == 2
         assert "different suites (fresh-3-sample12, fresh-4-sample12)" in err
@@ -272,7 +273,7 @@ class TestVerify:
     def test_a_right_run_is_exit_code_0(self, terms, runs):
         code, out, err = terms("verify", runs / "patient")
         assert (code, err) == (0, "")
-        assert out == "verified: 12 episodes of patient replayed, every number derived again\n"
+        assert out == "verified: every line of the log played again, every number and every file derived again\n"
 
     def test_one_changed_digit_is_exit_code_1(self, terms, runs, tmp_path):
         shutil.copytree(runs / "patient", tmp_path / "run")
@@ -280,7 +281,7 @@ class TestVerify:
         path.write_text(path.read_text().replace("7", "8", 1))
         code, out, err = terms("verify", tmp_path / "run")
         assert (code, out) == (1, "")
-        assert err == "FAILED summary.json is not what the logged episodes give\n"
+        assert err == "FAILED summary.json is not what the log gives\n"
 
     def test_a_folder_that_is_no_run_is_said(self, terms, tmp_path):
         code, out, err = terms("verify", tmp_path)
@@ -328,7 +329,7 @@ class TestReport:
         def down(observation):
             return Unusable(ReplyFault.PROVIDER, "HTTP 503")
 
-        run_suite(down, TINY, tmp_path / "down")
+        run_task(EPISODES, down, TINY, tmp_path / "down")
         code, _, _ = terms("report", tmp_path / "down", runs / "patient", "--beliefs", "--out", "page.html")
         assert code == 0
         assert "Is the exact posterior right?" in (tmp_path / "page.html").read_text(encoding="utf-8")

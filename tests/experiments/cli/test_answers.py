@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from experiments.cli import answers, fitting, telling
-from experiments.episodes.folder import PARQUET, SUMMARY, load_run
-from experiments.episodes.runner import run_suite
+from experiments.engine.run import load_run, run_task
+from experiments.episodes.folder import PARQUET, SUMMARY
+from experiments.episodes.suite_task import EPISODES
 from oracle import shipped, tables
 from oracle.cache import to_bytes
 from oracle.fitted import TrainingSettings
@@ -100,8 +101,8 @@ def test_a_decomposition_is_told_as_a_table(ask):
 
 
 def test_an_episode_is_found_by_number_and_by_id(ask, tmp_path):
-    run_suite(build_scripted("patient"), TINY, tmp_path / "run")
-    first = load_run(tmp_path / "run").records[0].scenario_id
+    run_task(EPISODES, build_scripted("patient"), TINY, tmp_path / "run")
+    first = load_run(EPISODES, tmp_path / "run").records[0].scenario_id
     by_number, by_id = (json.loads(ask("explain", tmp_path / "run", each, "--json").stdout) for each in ("1", first))
     assert by_number == by_id
     costs = sum(move["hindsight_cost"] for move in by_id["moves"])
@@ -110,7 +111,7 @@ def test_an_episode_is_found_by_number_and_by_id(ask, tmp_path):
 
 
 def test_an_unknown_episode_is_refused_with_what_there_is(ask, tmp_path):
-    run_suite(build_scripted("patient"), TINY, tmp_path / "run")
+    run_task(EPISODES, build_scripted("patient"), TINY, tmp_path / "run")
     result = ask("explain", tmp_path / "run", "999")
     assert result.exit_code == 2
     assert "has numbers 1 to" in result.stderr
@@ -148,7 +149,7 @@ def test_values_fitted_anew_are_the_ones_that_are_checked(ask, tmp_path, monkeyp
 def test_a_run_of_the_honest_optimum_names_the_values_it_was_played_with(ask, tmp_path, monkeypatch):
     args = ("diagnose", "--agent", "bayes", *SMALL[:-3], "no_deal", *SMALL[-2:], "--out", tmp_path / "run")
     assert ask(*args).exit_code == 0
-    pinned = load_run(tmp_path / "run").header.agent_settings["fitted_values"]
+    pinned = load_run(EPISODES, tmp_path / "run").header.settings["fitted_values"]
     values = shipped.values_for(Knowledge.of(["no_deal"], ["candid"]))
     assert pinned == {"candid no_deal": shipped.values_digest(values)}
     assert ask("verify", tmp_path / "run").exit_code == 0

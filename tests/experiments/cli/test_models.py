@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments.episodes.folder import LOG, PARQUET, SUMMARY, load_run
+from experiments.engine.run import load_run
+from experiments.episodes.folder import LOG, PARQUET, SUMMARY
+from experiments.episodes.suite_task import EPISODES
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.llm import pacing
 from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import Ended, Reserved, read_calls, spending_of
-from experiments.players.seat import CALLS
+from experiments.llm.calls import MODEL_CALLS, Ended, Reserved, read_calls, spending_of
 from experiments.storage.journal import strict_loads
 from tests.experiments.folders import logged_ids, result_bytes, start_cli, wait_for
 
@@ -114,7 +115,7 @@ class TestResume:
         assert "the spending ceiling" in err
         assert "higher --budget-usd" in err
         assert billed(server) - whole <= whole / 2
-        kept = len(load_run("run").records)
+        kept = len(load_run(EPISODES, "run").records)
         assert 0 < kept < 4
         code, _, err = diagnose("run", "--concurrency", "2", "--budget-usd", "5")
         assert code == 0
@@ -146,7 +147,7 @@ class TestResume:
 
     def test_a_damaged_call_log_is_found_and_nothing_is_asked_again(self, terms, diagnose, server, tmp_path):
         diagnose("run")
-        asked, log = len(server.ledger), tmp_path / "run" / CALLS
+        asked, log = len(server.ledger), tmp_path / "run" / MODEL_CALLS
         whole = log.read_bytes()
         log.write_bytes(whole.replace(b"0.", b"1.", 1))
         for command in (["verify", "run"], ["cost", "run"], ["report", "run"]):
@@ -164,14 +165,16 @@ class TestResume:
     def test_an_interruption_with_many_in_flight_waits_for_no_more_than_their_calls(self, diagnose, tmp_path):
         with FaultServer(latency_s=1.0) as slow:
             process = started(slow, tmp_path / "run", "--concurrency", "4")
-            wait_for(lambda: len(read_calls(tmp_path / "run" / CALLS)) > 8)
+            wait_for(lambda: len(read_calls(tmp_path / "run" / MODEL_CALLS)) > 8)
             process.send_signal(signal.SIGINT)
             sent = len(slow.ledger)
             assert process.wait(timeout=4) == 130, "an episode takes eight seconds"
             process.communicate()
             assert len(slow.ledger) <= sent + 4
-            reserved = [row for row in read_calls(tmp_path / "run" / CALLS) if isinstance(row, Reserved)]
-        assert spending_of(read_calls(tmp_path / "run" / CALLS)).num_unknown == 0, "answers on their way were taken"
+            reserved = [row for row in read_calls(tmp_path / "run" / MODEL_CALLS) if isinstance(row, Reserved)]
+        assert spending_of(read_calls(tmp_path / "run" / MODEL_CALLS)).num_unknown == 0, (
+            "answers on their way were taken"
+        )
         assert len(reserved) == len({row.call_id for row in reserved})
 
     @pytest.mark.slow
@@ -198,14 +201,14 @@ def started(server, out, *options):
 
 def kill_during_calls(server, out, answered):
     process = started(server, out, "--concurrency", "4")
-    wait_for(lambda: sum(isinstance(row, Ended) for row in read_calls(out / CALLS)) >= answered)
+    wait_for(lambda: sum(isinstance(row, Ended) for row in read_calls(out / MODEL_CALLS)) >= answered)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
 
 
 def reconcile(server, out, start=0):
     """Compare the call log with the server's ledger line by line; only lost answers may be unknown."""
-    rows = read_calls(load_run(out).folder / CALLS)
+    rows = read_calls(load_run(EPISODES, out).folder / MODEL_CALLS)
     ended = {f"{row.call_id}#{row.attempt}": row for row in rows if isinstance(row, Ended)}
     assert len(ended) == sum(isinstance(row, Ended) for row in rows), "no call was answered twice"
     bills = server.ledger[start:]
@@ -256,7 +259,7 @@ class TestRows:
     )
     def test_an_ablation_is_a_row_of_its_own(self, diagnose, options, suffix):
         assert diagnose("run", *options)[0] == 0
-        run = load_run("run")
+        run = load_run(EPISODES, "run")
         assert run.header.agent == f"openai:bot{suffix}"
         assert {record.agent for record in run.records} == {run.header.agent}
 
@@ -282,7 +285,7 @@ class TestVoice:
         diagnose("plain")
         monkeypatch.setattr("experiments.fault_server.server.reply_text", narrate)
         assert diagnose("run", "--voice", "openai:storyteller")[0] == 0
-        run, plain = load_run("run"), load_run("plain")
+        run, plain = load_run(EPISODES, "run"), load_run(EPISODES, "plain")
         assert run.header.agent == "openai:bot+voice-storyteller"
         assert {record.agent for record in run.records} == {run.header.agent}
         spoken = [
@@ -314,7 +317,7 @@ class TestFailures:
         assert (result["num_episodes"], result["num_excluded"]) == (4, 4)
         assert result["overall"]["se_plus"] == {"estimate": None, "low": None, "high": None, "n": 0}
         assert "4 of 4 trials were lost to the provider and excluded" in err
-        assert all(record.fault_detail for record in load_run("run").records), "the row carries the cause"
+        assert all(record.fault_detail for record in load_run(EPISODES, "run").records), "the row carries the cause"
         assert cost_of(terms, "run")["replies"]["provider_fault"]["estimate"] == 1.0
         code, out, _ = diagnose("run", "--json")
         assert code == 0
@@ -423,6 +426,6 @@ class TestKey:
         assert code == (0 if right else 3), "a wrong key is a provider's failure, and the server repeats the key"
         shown = [out, err, *(text for command in ("cost", "verify", "report") for text in terms(command, "run"))]
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
-        assert {"run.json", "calls.jsonl", "episodes.jsonl", "replies.sqlite", "report.html"} <= {f.name for f in files}
+        assert {"run.json", MODEL_CALLS, "episodes.jsonl", "replies.sqlite", "report.html"} <= {f.name for f in files}
         assert KEY not in " ".join(map(str, shown))
         assert [path for path in files if KEY.encode() in path.read_bytes()] == []

@@ -6,10 +6,11 @@ import time
 
 import pytest
 
-from experiments.engine.cluster import cluster_executor
+from experiments.engine.cluster import open_executor
+from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import PARQUET, SUMMARY
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from terms import Accept, Offer
 
 
@@ -24,7 +25,7 @@ class Slow:
 
 
 def test_without_an_address_there_is_no_cluster():
-    with cluster_executor(None) as executor:
+    with open_executor(scheduler=None) as executor:
         assert executor is None
 
 
@@ -34,10 +35,10 @@ def test_cluster_run_equals_local_run_though_a_worker_dies(tmp_path):
     from distributed import LocalCluster
 
     suite = SuiteSpec.parse("fresh", n_per_cell=8, seed=4)
-    run_suite(Slow(), suite, tmp_path / "local")
+    run_task(EPISODES, Slow(), suite, tmp_path / "local")
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        cluster_executor(cluster.scheduler_address) as executor,
+        open_executor(scheduler=cluster.scheduler_address) as executor,
     ):
         victim = cluster.workers[0].pid
         killed = []
@@ -46,7 +47,7 @@ def test_cluster_run_equals_local_run_though_a_worker_dies(tmp_path):
             if not killed:
                 killed.append(os.kill(victim, signal.SIGKILL))
 
-        run_suite(Slow(), suite, tmp_path / "cluster", executor=executor, progress=kill_once)
+        run_task(EPISODES, Slow(), suite, tmp_path / "cluster", executor=executor, progress=kill_once)
     assert killed
     for name in (PARQUET, SUMMARY):
         assert (tmp_path / "cluster" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()

@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from experiments.episodes.config import RunHeader, SuiteKind, SuiteSpec, code_versions
+from experiments.engine.header import code_versions, header_type, make_header
+from experiments.episodes.config import SuiteKind, SuiteSpec
+from experiments.episodes.suite_task import EPISODES
 from terms import PUBLISHED_FLAW, GameConfig
 from terms.types import Family, Regime
 
@@ -100,9 +102,9 @@ def test_the_digest_covers_every_setting_that_shapes_the_world():
 
 def test_the_header_pins_agent_suite_code_and_survives_json():
     spec = SuiteSpec.parse("fresh", n_per_cell=1, regimes=["overlap"], families=["candid"])
-    header = RunHeader.of("patient", spec, {"gap": 0.3})
-    assert header.num_episodes == 4
-    assert header.suite.regimes == (Regime.OVERLAP,)
-    assert header.suite.families == (Family.CANDID,)
+    header = make_header("episodes", "patient", spec, EPISODES.digests(spec), {"gap": 0.3})
+    assert header.spec.num_episodes == 4
+    assert header.spec.regimes == (Regime.OVERLAP,)
+    assert header.spec.families == (Family.CANDID,)
     assert set(code_versions()) == {"terms-commerce", "python", "platform", "numpy", "scipy", "pyarrow"}
-    assert RunHeader.model_validate(header.model_dump(mode="json")) == header
+    assert header_type(SuiteSpec).model_validate(header.model_dump(mode="json")) == header

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.episodes.records import from_row, parquet_bytes, to_row, write_parquet
-from experiments.episodes.runner import run_suite
-from experiments.episodes.verify import verify_run
+from experiments.engine.run import run_task
+from experiments.engine.verify import verify_run
+from experiments.episodes.records import from_row, parquet_bytes, to_row
+from experiments.episodes.suite_task import EPISODES
 from experiments.storage.journal import strict_dumps, strict_loads
 from terms import Accept, Belief, Offer, Reject, Unusable, play
 from terms.agents import SCRIPTED, build_scripted
@@ -68,8 +69,8 @@ def test_whatever_an_agent_returns_survives_the_log(moves, index):
     ids=repr,
 )
 def test_a_run_of_odd_replies_can_be_verified(tmp_path, move):
-    run_suite(lambda observation: move, TINY, tmp_path)
-    assert verify_run(tmp_path) == []
+    run_task(EPISODES, lambda observation: move, TINY, tmp_path)
+    assert verify_run(EPISODES, tmp_path) == []
 
 
 def test_a_fault_that_does_not_exist_is_a_mistake_of_the_agents_author():
@@ -80,7 +81,7 @@ def test_a_fault_that_does_not_exist_is_a_mistake_of_the_agents_author():
 def test_parquet_has_flat_columns_and_the_whole_record(tmp_path):
     records = [play(scenario, build_scripted("patient")) for scenario in TINY.build()]
     records[0] = play(TINY.build()[0], AlwaysDown())
-    write_parquet(tmp_path / "x.parquet", records)
+    (tmp_path / "x.parquet").write_bytes(parquet_bytes(records))
     rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
     assert [from_row(json.loads(row["record"])) for row in rows] == records
     assert [row["utility"] for row in rows] == [record.utility for record in records]

@@ -11,10 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from experiments.engine.folder import RunError
+from experiments.engine.run import load_run, run_task
+from experiments.engine.verify import verify_run
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import LOG, RunError, load_run
-from experiments.episodes.runner import run_suite
-from experiments.episodes.verify import verify_run
+from experiments.episodes.folder import LOG
+from experiments.episodes.suite_task import EPISODES
 from experiments.storage import journal
 from experiments.storage.files import RunLockedError, exclusive_lock
 from terms.agents import build_scripted
@@ -47,7 +49,7 @@ def slow(*values):
 @pytest.fixture(scope="module")
 def patient_bytes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reference")
-    run_suite(PATIENT, SMALL, folder)
+    run_task(EPISODES, PATIENT, SMALL, folder)
     return result_bytes(folder)
 
 
@@ -79,14 +81,14 @@ class Stop:
 
 @pytest.mark.parametrize("workers", [2, slow(3)])
 def test_results_do_not_depend_on_the_number_of_workers(tmp_path, patient_bytes, workers):
-    run_suite(PATIENT, SMALL, tmp_path, workers=workers)
+    run_task(EPISODES, PATIENT, SMALL, tmp_path, workers=workers)
     assert result_bytes(tmp_path) == patient_bytes
-    assert sorted(logged_ids(tmp_path)) == sorted(scenario.scenario_id for scenario in SMALL.build())
+    assert logged_ids(tmp_path) == [scenario.scenario_id for scenario in SMALL.build()]
 
 
 def test_results_do_not_depend_on_the_executor(tmp_path, patient_bytes):
     with ThreadPoolExecutor(3) as executor:
-        run_suite(PATIENT, SMALL, tmp_path, executor=executor)
+        run_task(EPISODES, PATIENT, SMALL, tmp_path, executor=executor)
         assert executor.submit(int, "1").result() == 1, "an executor that was lent is not shut down"
     assert result_bytes(tmp_path) == patient_bytes
 
@@ -97,21 +99,21 @@ def test_results_do_not_depend_on_the_hash_seed(tmp_path, seed, workers):
     args = ("diagnose", "--agent", "random", *SMALL_ARGS, "--workers", workers, "--out", tmp_path / "run")
     code, _, err = run_cli(*args, environment={"PYTHONHASHSEED": seed})
     assert code == 0, err
-    run_suite(build_scripted("random"), SMALL, tmp_path / "here")
+    run_task(EPISODES, build_scripted("random"), SMALL, tmp_path / "here")
     assert result_bytes(tmp_path / "run") == result_bytes(tmp_path / "here")
 
 
 def test_an_episode_alone_equals_itself_inside_a_batch(tmp_path):
     one = SuiteSpec.parse("fresh", seed=3, n_per_cell=1, sample=1)
-    alone = run_suite(PATIENT, one, tmp_path / "alone").records[0]
-    inside = {record.scenario_id: record for record in run_suite(PATIENT, SMALL, tmp_path / "batch").records}
+    alone = run_task(EPISODES, PATIENT, one, tmp_path / "alone").records[0]
+    inside = {record.scenario_id: record for record in run_task(EPISODES, PATIENT, SMALL, tmp_path / "batch").records}
     assert inside[alone.scenario_id] == alone
 
 
 def test_a_finished_run_plays_nothing_again(tmp_path, patient_bytes):
-    run_suite(PATIENT, SMALL, tmp_path)
+    run_task(EPISODES, PATIENT, SMALL, tmp_path)
     before = (tmp_path / LOG).read_bytes()
-    run = run_suite(PATIENT, SMALL, tmp_path, progress=Stop(1))
+    run = run_task(EPISODES, PATIENT, SMALL, tmp_path, progress=Stop(1))
     assert run.resumed == NUM_SMALL
     assert (tmp_path / LOG).read_bytes() == before
     assert result_bytes(tmp_path) == patient_bytes
@@ -120,59 +122,59 @@ def test_a_finished_run_plays_nothing_again(tmp_path, patient_bytes):
 @pytest.mark.parametrize(("first", "then"), [(1, 2), slow(2, 1), slow(2, 3)])
 def test_an_interrupted_run_goes_on_with_other_workers(tmp_path, patient_bytes, first, then):
     with pytest.raises(KeyboardInterrupt):
-        run_suite(PATIENT, SMALL, tmp_path, workers=first, progress=Stop(5))
+        run_task(EPISODES, PATIENT, SMALL, tmp_path, workers=first, progress=Stop(5))
     kept = logged_ids(tmp_path)
     assert 0 < len(kept) < NUM_SMALL
-    run = run_suite(PATIENT, SMALL, tmp_path, workers=then)
+    run = run_task(EPISODES, PATIENT, SMALL, tmp_path, workers=then)
     assert run.resumed == len(set(kept))
-    assert logged_ids(tmp_path)[: len(kept)] == kept
+    assert set(kept) <= set(logged_ids(tmp_path))
     assert result_bytes(tmp_path) == patient_bytes
 
 
 def test_another_run_in_the_same_folder_is_refused_and_the_difference_named(tmp_path):
-    run_suite(PATIENT, SMALL, tmp_path)
+    run_task(EPISODES, PATIENT, SMALL, tmp_path)
     before = result_bytes(tmp_path, (*RESULTS, LOG))
     with pytest.raises(RunError, match=r"holds another run \(agent: 'patient' there, 'conceder' now\)"):
-        run_suite(build_scripted("conceder"), SMALL, tmp_path)
-    with pytest.raises(RunError, match=r"\(suite\.seed: 3 there, 4 now; suite_digest: "):
-        run_suite(PATIENT, SMALL.model_copy(update={"seed": 4}), tmp_path)
+        run_task(EPISODES, build_scripted("conceder"), SMALL, tmp_path)
+    with pytest.raises(RunError, match=r"\(spec\.seed: 3 there, 4 now; digests\.suite: "):
+        run_task(EPISODES, PATIENT, SMALL.model_copy(update={"seed": 4}), tmp_path)
     harsher = SMALL.game.model_copy(update={"walk": SMALL.game.walk.model_copy(update={"phi_0": -3.0})})
-    with pytest.raises(RunError, match=r"\(suite\.game\.walk\.phi_0: -4\.5 there, -3\.0 now\)"):
-        run_suite(PATIENT, SMALL.model_copy(update={"game": harsher}), tmp_path)
-    with pytest.raises(RunError, match=r"agent_settings\.model: None there, 'other' now"):
-        run_suite(PATIENT, SMALL, tmp_path, agent_settings={"model": "other"})
+    with pytest.raises(RunError, match=r"\(spec\.game\.walk\.phi_0: -4\.5 there, -3\.0 now\)"):
+        run_task(EPISODES, PATIENT, SMALL.model_copy(update={"game": harsher}), tmp_path)
+    with pytest.raises(RunError, match=r"settings\.model: None there, 'other' now"):
+        run_task(EPISODES, PATIENT, SMALL, tmp_path, settings={"model": "other"})
     assert result_bytes(tmp_path, (*RESULTS, LOG)) == before
 
 
 def test_a_folder_in_use_is_refused(tmp_path):
     with exclusive_lock(tmp_path), pytest.raises(RunLockedError, match="in use by another process"):
-        run_suite(PATIENT, SMALL, tmp_path)
+        run_task(EPISODES, PATIENT, SMALL, tmp_path)
 
 
 def test_a_torn_line_is_reported_and_its_episode_played_again(tmp_path, patient_bytes):
-    run_suite(PATIENT, SMALL, tmp_path)
+    run_task(EPISODES, PATIENT, SMALL, tmp_path)
     log = tmp_path / LOG
     log.write_bytes(log.read_bytes()[:-20])
-    run = run_suite(PATIENT, SMALL, tmp_path)
+    run = run_task(EPISODES, PATIENT, SMALL, tmp_path)
     assert run.torn > 0
     assert run.resumed == NUM_SMALL - 1
     assert result_bytes(tmp_path) == patient_bytes
 
 
 def test_a_damaged_log_is_not_written_over(tmp_path):
-    run_suite(PATIENT, SMALL, tmp_path)
+    run_task(EPISODES, PATIENT, SMALL, tmp_path)
     data = bytearray((tmp_path / LOG).read_bytes())
     data[500] ^= 1
     (tmp_path / LOG).write_bytes(data)
     with pytest.raises(ValueError, match="checksum"):
-        run_suite(PATIENT, SMALL, tmp_path)
+        run_task(EPISODES, PATIENT, SMALL, tmp_path)
     assert (tmp_path / LOG).read_bytes() == data
 
 
 @pytest.mark.parametrize("workers", [0, -1])
 def test_a_number_of_workers_that_is_none_is_refused(tmp_path, workers):
     with pytest.raises(ValueError, match="workers="):
-        run_suite(PATIENT, SMALL, tmp_path, workers=workers)
+        run_task(EPISODES, PATIENT, SMALL, tmp_path, workers=workers)
 
 
 def test_an_agent_that_cannot_be_sent_is_refused_by_name(tmp_path):
@@ -180,25 +182,25 @@ def test_an_agent_that_cannot_be_sent_is_refused_by_name(tmp_path):
         return PATIENT.act(observation)
 
     with pytest.raises(ValueError, match=r"agent 'local_agent' cannot be sent .* use workers=1"):
-        run_suite(local_agent, SMALL, tmp_path, workers=2)
-    assert run_suite(local_agent, SMALL, tmp_path).is_complete
+        run_task(EPISODES, local_agent, SMALL, tmp_path, workers=2)
+    assert run_task(EPISODES, local_agent, SMALL, tmp_path).is_complete
 
 
 def test_an_agent_with_concurrency_plays_in_threads(tmp_path, patient_bytes):
-    run_suite(MeetsOthers(), SMALL, tmp_path)
-    assert verify_run(tmp_path) == []
-    records = load_run(tmp_path).records
+    run_task(EPISODES, MeetsOthers(), SMALL, tmp_path)
+    assert verify_run(EPISODES, tmp_path) == []
+    records = load_run(EPISODES, tmp_path).records
     assert [record.utility for record in records] == [
-        record.utility for record in run_suite(PATIENT, SMALL, tmp_path / "patient").records
+        record.utility for record in run_task(EPISODES, PATIENT, SMALL, tmp_path / "patient").records
     ]
 
 
 class TestAgentRaises:
     def test_alone_the_exception_passes_and_finished_episodes_stay(self, tmp_path):
-        reached = [r.rounds_played >= 3 for r in run_suite(PATIENT, SMALL, tmp_path / "patient").records]
+        reached = [r.rounds_played >= 3 for r in run_task(EPISODES, PATIENT, SMALL, tmp_path / "patient").records]
         index = max(i for i, long_enough in enumerate(reached) if long_enough)
         with pytest.raises(KeyError, match="no such key") as caught:
-            run_suite(Raises(hit(index)), SMALL, tmp_path / "run")
+            run_task(EPISODES, Raises(hit(index)), SMALL, tmp_path / "run")
         assert any("'raises' in round 3 of fresh-3/" in note for note in caught.value.__notes__)
         assert logged_ids(tmp_path / "run") == [s.scenario_id for s in SMALL.build()[:index]]
         assert not (tmp_path / "run" / "summary.json").exists(), "a run that is not complete has no results"
@@ -207,17 +209,17 @@ class TestAgentRaises:
     def test_in_a_worker_it_passes_with_its_traceback_even_if_it_cannot_be_pickled(self, tmp_path, awkward, kind):
         agent = Raises(hit(NUM_SMALL - 1), round=1, awkward=awkward)
         with pytest.raises(kind, match="no such key") as caught:
-            run_suite(agent, SMALL, tmp_path, workers=2)
+            run_task(EPISODES, agent, SMALL, tmp_path, workers=2)
         assert any("in act" in note and "Traceback" in note for note in caught.value.__notes__)
         assert len(logged_ids(tmp_path)) > NUM_SMALL // 2
-        run = run_suite(Raises(at=-1.0), SMALL, tmp_path)
+        run = run_task(EPISODES, Raises(at=-1.0), SMALL, tmp_path)
         assert run.is_complete
 
     def test_the_episodes_before_it_in_its_chunk_are_kept(self, tmp_path):
         spec = SMALL.model_copy(update={"n_per_cell": 3})  # chunks of 3
         at = spec.build()[2].agent_type.reservation_price
         with ThreadPoolExecutor(1) as executor, pytest.raises(KeyError):
-            run_suite(Raises(at, round=1), spec, tmp_path, executor=executor)
+            run_task(EPISODES, Raises(at, round=1), spec, tmp_path, executor=executor)
         assert logged_ids(tmp_path)[:2] == [s.scenario_id for s in spec.build()[:2]]
 
 
@@ -225,29 +227,29 @@ class TestProvider:
     def test_lost_trials_are_excluded_counted_and_tried_again(self, tmp_path):
         outage = tmp_path / "outage"
         agent = ProviderDown(str(outage))
-        run_suite(agent, SMALL, tmp_path / "calm")
+        run_task(EPISODES, agent, SMALL, tmp_path / "calm")
         outage.touch()
-        run = run_suite(agent, SMALL, tmp_path / "run")
+        run = run_task(EPISODES, agent, SMALL, tmp_path / "run")
         lost = [record for record in run.records if record.is_excluded]
         assert len(lost) == NUM_SMALL // 2
         assert {record.fault for record in lost} == {ReplyFault.PROVIDER}
         metrics = run_summary(run)
         assert (metrics.num_episodes, metrics.num_excluded) == (NUM_SMALL, NUM_SMALL // 2)
         assert metrics.overall["mean_utility"].n == NUM_SMALL // 2
-        assert verify_run(tmp_path / "run") == []
+        assert verify_run(EPISODES, tmp_path / "run") == []
         outage.unlink()
-        again = run_suite(agent, SMALL, tmp_path / "run")
+        again = run_task(EPISODES, agent, SMALL, tmp_path / "run")
         assert again.resumed == NUM_SMALL // 2
         assert run_summary(again).num_excluded == 0
         assert result_bytes(tmp_path / "run") == result_bytes(tmp_path / "calm")
-        assert verify_run(tmp_path / "run") == []
+        assert verify_run(EPISODES, tmp_path / "run") == []
 
     def test_a_later_outage_does_not_replace_a_played_trial(self, tmp_path):
         outage = tmp_path / "outage"
         agent = ProviderDown(str(outage))
-        run_suite(agent, SMALL, tmp_path / "run")
+        run_task(EPISODES, agent, SMALL, tmp_path / "run")
         outage.touch()
-        assert not any(record.is_excluded for record in run_suite(agent, SMALL, tmp_path / "run").records)
+        assert not any(record.is_excluded for record in run_task(EPISODES, agent, SMALL, tmp_path / "run").records)
 
 
 def run_summary(run):
@@ -259,12 +261,12 @@ def run_summary(run):
 def test_a_killed_worker_is_an_error_and_the_run_goes_on(tmp_path):
     agent = DiesOnce(hit(40), str(tmp_path / "mark"))
     with pytest.raises(RunError, match="a worker process died; run the same command again"):
-        run_suite(agent, SMALL, tmp_path / "run", workers=2)
+        run_task(EPISODES, agent, SMALL, tmp_path / "run", workers=2)
     kept = logged_ids(tmp_path / "run")
     assert len(kept) < NUM_SMALL
-    run_suite(agent, SMALL, tmp_path / "run", workers=2)
-    assert logged_ids(tmp_path / "run")[: len(kept)] == kept
-    run_suite(agent, SMALL, tmp_path / "calm")
+    run_task(EPISODES, agent, SMALL, tmp_path / "run", workers=2)
+    assert set(kept) < set(logged_ids(tmp_path / "run"))
+    run_task(EPISODES, agent, SMALL, tmp_path / "calm")
     assert result_bytes(tmp_path / "run") == result_bytes(tmp_path / "calm")
 
 
@@ -282,10 +284,10 @@ class TestFullDisk:
         with monkeypatch.context() as patch:
             patch.setattr(journal.os, "write", limited)
             with pytest.raises(OSError, match="No space left"):
-                run_suite(PATIENT, SMALL, tmp_path)
+                run_task(EPISODES, PATIENT, SMALL, tmp_path)
         assert 0 < len(logged_ids(tmp_path)) < NUM_SMALL
-        assert load_run(tmp_path).torn == 0
-        run_suite(PATIENT, SMALL, tmp_path)
+        assert load_run(EPISODES, tmp_path).torn == 0
+        run_task(EPISODES, PATIENT, SMALL, tmp_path)
         assert result_bytes(tmp_path) == patient_bytes
 
     @pytest.mark.parametrize("workers", [1, slow(2)])
@@ -317,10 +319,10 @@ def kill_and_resume(folder, rng, *, workers, expected, after_lines):
     code, _, err = run_cli(*SLOW_ARGS, "--workers", workers, "--out", folder)
     assert code == 0, err
     ids = logged_ids(folder)
-    assert ids[: len(kept)] == kept, "what was finished stays"
+    assert set(kept) <= set(ids), "what was finished stays"
     assert len(ids) == len(set(ids)) == NUM_SMALL, "nothing is done twice"
     assert result_bytes(folder) == expected
-    assert verify_run(folder) == []
+    assert verify_run(EPISODES, folder) == []
     return len(kept)
 
 
@@ -387,7 +389,7 @@ class TestInterrupted:
         code, _, err = run_cli(*SLOW_ARGS, "--workers", workers, "--out", tmp_path)
         assert code == 0
         assert f"note: {len(set(kept))} of {NUM_SMALL} episodes were already in" in err
-        assert logged_ids(tmp_path)[: len(kept)] == kept
+        assert set(kept) <= set(logged_ids(tmp_path))
         assert result_bytes(tmp_path) == slow_bytes
 
     def test_a_second_process_on_the_folder_is_refused(self, tmp_path):
@@ -407,7 +409,7 @@ class TestInterrupted:
         os.environ["TEST_PAUSE"] = "0.2"
         try:
             with ThreadPoolExecutor(1) as executor, pytest.raises(KeyboardInterrupt):
-                run_suite(Slow(), spec, tmp_path, executor=executor, progress=Stop(1))
+                run_task(EPISODES, Slow(), spec, tmp_path, executor=executor, progress=Stop(1))
         finally:
             del os.environ["TEST_PAUSE"]
         assert len(logged_ids(tmp_path)) < 11
@@ -422,7 +424,7 @@ def test_runs_from_a_script_need_no_terminal(tmp_path):
         "from terms.agents import build_scripted\n"
         "if __name__ == '__main__':\n"
         "    spec = SuiteSpec.parse('fresh', n_per_cell=1, sample=5)\n"
-        f"    run_suite(build_scripted('patient'), spec, {str(tmp_path / 'run')!r}, workers=2)\n"
+        f"    run_task(EPISODES, build_scripted('patient'), spec, {str(tmp_path / 'run')!r}, workers=2)\n"
     )
     script = tmp_path / "script.py"
     script.write_text(code)

@@ -16,8 +16,9 @@ from unittest import mock
 
 import pytest
 
+from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.fault_server import FaultServer
 from experiments.fault_server.faults import FAULTS
 from experiments.llm.client import ChatClient
@@ -48,7 +49,7 @@ def outcome_of(server: FaultServer, name: str, folder: Path) -> Outcome:
     """Play one episode in which every request meets the fault ``name``."""
     spec = f"openai:bot/fault:{name}"
     agent = build_agent(spec, ModelOptions(base_url=server.url, concurrency=1))
-    run = run_suite(agent, ONE, folder, agent_settings=agent.settings)
+    run = run_task(EPISODES, agent, ONE, folder, settings=agent.settings)
     (record,) = run.records
     told = report_run(run, "one")
     view = RunView(told, "run-0", 0.05)

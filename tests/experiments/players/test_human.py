@@ -4,9 +4,9 @@ import io
 
 import pytest
 
+from experiments.engine.run import load_run, run_task
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import load_run
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.players import human
 from experiments.players.human import HELP, Human, describe, read_move, reveal
 from terms import Accept, Game, Offer, Reject
@@ -104,19 +104,19 @@ def test_each_finished_negotiation_is_kept_and_revealed_before_the_next(tmp_path
     spec = SuiteSpec.parse("fresh", seed=3, sample=3)
     screen = io.StringIO()
     with pytest.raises(KeyboardInterrupt):
-        run_suite(Human(io.StringIO("reject\nreject\n"), screen), spec, tmp_path, progress=reveal)
-    assert len(load_run(tmp_path).records) == 2
+        run_task(EPISODES, Human(io.StringIO("reject\nreject\n"), screen), spec, tmp_path, progress=reveal)
+    assert len(load_run(EPISODES, tmp_path).records) == 2
     shown = capsys.readouterr().out
     assert shown.count("You faced this counterpart: ") == 2
     assert "2 to go.\n" in shown
-    run = run_suite(Human(io.StringIO("reject\n"), screen), spec, tmp_path, progress=reveal)
+    run = run_task(EPISODES, Human(io.StringIO("reject\n"), screen), spec, tmp_path, progress=reveal)
     assert run.is_complete
     assert run.resumed == 2
 
 
 def test_the_reveal_tells_a_deal(tmp_path, capsys):
     spec = SuiteSpec.parse("fresh", seed=3, regimes=["overlap"], families=["candid"], n_per_cell=1)
-    run = run_suite(Human(io.StringIO("50\naccept\n" * 20), io.StringIO()), spec, tmp_path, progress=reveal)
+    run = run_task(EPISODES, Human(io.StringIO("50\naccept\n" * 20), io.StringIO()), spec, tmp_path, progress=reveal)
     deals = [record for record in run.records if record.is_agreement]
     shown = capsys.readouterr().out
     assert deals

@@ -8,8 +8,9 @@ import pickle
 import pytest
 
 import terms
+from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.players.player import Player, as_player
 from terms import Reject
 from terms.agents import build_scripted
@@ -49,7 +50,7 @@ class Cheat:
 def test_an_agent_that_knows_the_recipe_cannot_find_its_scenario_by_its_seed(tmp_path):
     spec = SuiteSpec.parse("fresh", seed=2, n_per_cell=1, families=["candid", "strategic"])
     cheat = Cheat()
-    run = run_suite(cheat, spec, tmp_path / "run")
+    run = run_task(EPISODES, cheat, spec, tmp_path / "run")
     assert len(set(cheat.handed)) == len(spec.build()) == len(run.records)
     assert cheat.found == []
     for scenario in spec.build():
@@ -60,13 +61,13 @@ def test_an_agent_that_knows_the_recipe_cannot_find_its_scenario_by_its_seed(tmp
 def test_a_run_goes_on_with_the_seeds_it_began_with_and_another_has_others(tmp_path):
     spec = SuiteSpec.parse("fresh", n_per_cell=1, families=["candid"], regimes=["overlap"])
     first, second, other = Cheat(), Cheat(), Cheat()
-    run_suite(first, spec, tmp_path / "run")
-    salt = run_suite(second, spec, tmp_path / "run").header.salt
+    run_task(EPISODES, first, spec, tmp_path / "run")
+    salt = run_task(EPISODES, second, spec, tmp_path / "run").header.salt
     assert second.handed == []
     (tmp_path / "run" / "episodes.jsonl").write_bytes(b"")
-    run_suite(second, spec, tmp_path / "run")
+    run_task(EPISODES, second, spec, tmp_path / "run")
     assert second.handed == first.handed == [Seeds(salt).of(scenario) for scenario in spec.build()]
-    run_suite(other, spec, tmp_path / "other")
+    run_task(EPISODES, other, spec, tmp_path / "other")
     assert not set(other.handed) & set(first.handed)
 
 
@@ -141,5 +142,5 @@ def test_an_exit_in_the_middle_of_a_run_says_where(tmp_path):
 
     spec = SuiteSpec.parse("fresh", n_per_cell=1, families=["candid"], regimes=["overlap"])
     with pytest.raises(AgentExitError) as caught:
-        run_suite(quitter, spec, tmp_path)
+        run_task(EPISODES, quitter, spec, tmp_path)
     assert "round 1 of fresh-0/overlap" in caught.value.__notes__[0]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.llm.calls import MODEL_CALLS
 from experiments.llm.settings import ModelSettings
 from experiments.players import seat
 from experiments.players.negotiator_settings import NegotiatorSettings, Reveal
 from experiments.players.registry import ModelOptions, build_agent, microusd
-from experiments.players.seat import CALLS, ModelSeat, model_settings
+from experiments.players.seat import ModelSeat, model_settings
 from terms import Game
 from tests.terms.builders import make_scenario
 
@@ -100,7 +101,7 @@ def test_what_was_spent_before_counts_towards_the_ceiling(tmp_path, server):
     with first.sit(tmp_path) as agent:
         spent = agent.client._meter.spending.settled_microusd
     assert spent == server.stats["microusd"] > 0
-    assert (tmp_path / CALLS).is_file()
+    assert (tmp_path / MODEL_CALLS).is_file()
 
 
 def test_concurrency_is_the_models_and_one_for_the_local():

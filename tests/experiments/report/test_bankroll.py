@@ -11,16 +11,16 @@ from matplotlib.figure import Figure
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import EconomicsConfig
+from experiments.engine.run import load_run, run_task
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import load_run
-from experiments.episodes.runner import run_suite
+from experiments.episodes.suite_task import EPISODES
 from experiments.plots.sessions import plot_balances
 from experiments.report import build_report
 from experiments.report.bankroll import HEADLINE, build_sessions_report, report_sessions
 from experiments.report.reporting import report_run
-from experiments.sessions.folder import GAP, load_sessions
+from experiments.sessions.folder import GAP
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
-from experiments.sessions.run import run_sessions
+from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
 from experiments.sessions.summary import SESSION_METRICS
 from oracle.bankroll.gap import SessionArms, split_gap
@@ -60,10 +60,10 @@ def split(run):
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sessions")
     for name in NAMES:
-        run_sessions(build_scripted(name), POOR, folder / name)
-    run_sessions(Hostile(), POOR, folder / "hostile")
-    split(load_sessions(folder / "recall"))
-    return [load_sessions(path) for path in sorted(folder.iterdir())]
+        run_task(SESSIONS, build_scripted(name), POOR, folder / name)
+    run_task(SESSIONS, Hostile(), POOR, folder / "hostile")
+    split(load_run(SESSIONS, folder / "recall"))
+    return [load_run(SESSIONS, path) for path in sorted(folder.iterdir())]
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_the_ruin_line_is_where_a_session_ends(played):
 
 def test_runs_of_one_name_under_other_rules_are_refused(played, tmp_path):
     poorer = POOR.model_copy(update={"bankroll": POOR.bankroll.model_copy(update={"initial_cents": 1000})})
-    other = run_sessions(build_scripted("patient"), poorer, tmp_path)
+    other = run_task(SESSIONS, build_scripted("patient"), poorer, tmp_path)
     with pytest.raises(ValueError, match="different chains or rules"):
         build_sessions_report([played[0], other], title="x")
 
@@ -165,8 +165,8 @@ def commerce_html(tmp_path_factory):
     folder = tmp_path_factory.mktemp("commerce")
     spec = SuiteSpec.parse("fresh", n_per_cell=1, seed=2, economics=EconomicsConfig())
     for name in ("fixed-0.30", "patient"):
-        run_suite(build_scripted(name), spec, folder / name)
-    loaded = [load_run(folder / name) for name in ("fixed-0.30", "patient")]
+        run_task(EPISODES, build_scripted(name), spec, folder / name)
+    loaded = [load_run(EPISODES, folder / name) for name in ("fixed-0.30", "patient")]
     return build_report([report_run(run, "fresh in money") for run in loaded], title="Money")
 
 

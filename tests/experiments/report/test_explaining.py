@@ -5,7 +5,8 @@ import json
 import pytest
 
 from experiments.cli.answers import decomposition_object
-from experiments.episodes.runner import run_suite
+from experiments.engine.run import run_task
+from experiments.episodes.suite_task import EPISODES
 from experiments.report.explaining import (
     belief_facts,
     follow_run,
@@ -32,7 +33,7 @@ PATIENT = build_scripted("patient")
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return run_suite(PATIENT, TINY, tmp_path_factory.mktemp("run"))
+    return run_task(EPISODES, PATIENT, TINY, tmp_path_factory.mktemp("run"))
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_the_page_sets_beliefs_beside_the_posterior(run, tmp_path):
     silent = follow_run(run, lambda: told.append(1))
     assert len(told) == len(run.records)
     assert belief_facts(silent.errors) is None  # a scripted agent states nothing
-    speaking = run_suite(BELIEF_AGENTS["faulty-belief"], TINY, tmp_path / "speaking")
+    speaking = run_task(EPISODES, BELIEF_AGENTS["faulty-belief"], TINY, tmp_path / "speaking")
     trace = follow_run(speaking)
     facts = belief_facts(trace.errors)
     assert facts.overall["be_type"]["stated"][:3] == summarize(speaking.records).overall["be_type"][:3]

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.episodes.config import SuiteSpec
-from experiments.episodes.runner import run_suite
+from experiments.engine.run import run_task
+from experiments.episodes.config import SUITE, SuiteSpec
+from experiments.episodes.suite_task import EPISODES
 from experiments.report.reporting import report_on, report_run, suite_comparison, suite_labels
 from terms import PUBLISHED_FLAW
 from terms.agents import build_scripted
@@ -15,15 +16,17 @@ from tests.experiments.folders import TINY
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    return [run_suite(build_scripted(name), TINY, folder / name) for name in ("patient", "random")]
+    return [run_task(EPISODES, build_scripted(name), TINY, folder / name) for name in ("patient", "random")]
 
 
 def test_two_suites_of_one_name_have_two_labels(runs, tmp_path):
-    other = run_suite(build_scripted("patient"), TINY.model_copy(update={"families": TINY.families[:1]}), tmp_path)
+    other = run_task(
+        EPISODES, build_scripted("patient"), TINY.model_copy(update={"families": TINY.families[:1]}), tmp_path
+    )
     assert set(suite_labels(runs).values()) == {"fresh-3-sample12"}
     labels = suite_labels([*runs, other])
     assert len(set(labels.values())) == len(labels) == 2
-    assert labels[other.header.suite_digest] == f"fresh-3-sample12 ({other.header.suite_digest[:6]})"
+    assert labels[other.header.digests[SUITE]] == f"fresh-3-sample12 ({other.header.digests[SUITE][:6]})"
 
 
 def test_a_run_is_described_with_what_it_depends_on(runs):
@@ -31,14 +34,16 @@ def test_a_run_is_described_with_what_it_depends_on(runs):
     assert (described.agent, described.suite) == ("patient", "tiny")
     assert described.episodes == runs[0].records
     assert described.notices == ()
-    assert described.config["suite digest"] == runs[0].header.suite_digest[:16]
+    assert described.config["suite digest"] == runs[0].header.digests[SUITE][:16]
     assert described.config["data digest"] == "none"
     assert described.config["terms-commerce"] == runs[0].header.versions["terms-commerce"]
 
 
 def test_what_must_be_said_is_said(tmp_path, runs):
     published = SuiteSpec.parse("published", regimes=["overlap"], families=["candid"], n_per_cell=1)
-    assert report_run(run_suite(build_scripted("patient"), published, tmp_path), "x").notices == (PUBLISHED_FLAW,)
+    assert report_run(run_task(EPISODES, build_scripted("patient"), published, tmp_path), "x").notices == (
+        PUBLISHED_FLAW,
+    )
     unfinished = replace(runs[0], records=runs[0].records[:5])
     assert report_run(unfinished, "x").notices == ("patient: 5 of 12 episodes were played",)
 
@@ -64,7 +69,7 @@ def test_a_run_named_twice_is_refused(runs, tmp_path):
 
 
 def test_one_page_holds_agents_of_several_suites(runs, tmp_path):
-    other = run_suite(build_scripted("conceder"), TINY.model_copy(update={"seed": 9}), tmp_path / "other")
+    other = run_task(EPISODES, build_scripted("conceder"), TINY.model_copy(update={"seed": 9}), tmp_path / "other")
     folder = tmp_path / "with space é"
     folder.mkdir()
     path = report_on([*runs, other], folder / "report.html", title="A <title>")

@@ -6,16 +6,19 @@ import json
 
 import pytest
 
-from experiments.episodes.folder import SUMMARY, RunError, load_run, run_money
+from experiments.engine.folder import RunError
+from experiments.engine.run import load_run
+from experiments.episodes.folder import SUMMARY, run_money
 from experiments.episodes.money_metrics import MONEY_METRICS
+from experiments.episodes.suite_task import EPISODES
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.llm import pacing
-from experiments.llm.calls import read_calls
+from experiments.llm.calls import MODEL_CALLS, read_calls
 from experiments.llm.client import ChatClient
-from experiments.players.seat import CALLS
-from experiments.sessions.folder import load_sessions
+from experiments.sessions.session_task import SESSIONS
 from terms.metrics import METRICS
 
+VERIFIED = "verified: every line of the log played again, every number and every file derived again\n"
 TWO = ("--n-per-cell", 1, "--regime", "overlap", "--regime", "no_deal", "--family", "candid")
 SHORT = ("--sessions", 2, "--periods", 4)
 
@@ -75,7 +78,7 @@ class TestCommerce:
 
     def test_the_honest_optimum_names_the_values_it_played_with(self, terms):
         assert terms("commerce", "--agent", "bayes", *TWO, "--out", "run")[0] == 0
-        pinned = load_run("run").header.agent_settings["fitted_values"]
+        pinned = load_run(EPISODES, "run").header.settings["fitted_values"]
         assert set(pinned) == {"candid overlap", "candid no_deal"}
         assert terms("verify", "run")[0] == 0
 
@@ -85,7 +88,7 @@ class TestCommerce:
         assert code == 2
         assert "plain holds another run" in err
         with pytest.raises(ValueError, match="was played without money; use `terms commerce`"):
-            run_money(load_run("plain").header, ())
+            run_money(load_run(EPISODES, "plain").header, ())
 
     def test_a_model_sees_its_money_and_is_scored_in_it(self, terms, server, sent):
         args = ("commerce", "--agent", "openai:bot", "--base-url", server.url, *TWO, "--out", "run")
@@ -114,7 +117,7 @@ class TestBankroll:
 
     def test_the_honest_optimum_names_the_values_it_played_with(self, terms):
         assert terms("bankroll", "--agent", "bayes", "--sessions", 1, "--periods", 2, "--out", "run")[0] == 0
-        pinned = load_sessions("run").header.agent_settings["fitted_values"]
+        pinned = load_run(SESSIONS, "run").header.settings["fitted_values"]
         assert {"candid overlap", "adversarial urgency_shift", "taciturn no_deal"} <= set(pinned)
         assert terms("verify", "run")[0] == 0
 
@@ -124,7 +127,7 @@ class TestBankroll:
         assert code == 0, err
         assert "published terminal balances (pool, 4 sessions of 50): 21.41 to 442.77" in printed
         folder = printed.rpartition("run folder: ")[2].strip()
-        assert terms("verify", folder)[1] == "verified: every period replayed and settled, every number derived again\n"
+        assert terms("verify", folder)[1] == VERIFIED
         assert "200 periods were already in" in terms(*args)[2]
 
     @pytest.mark.parametrize("mode", ["iid", "pool", "persistent"])
@@ -137,10 +140,10 @@ class TestBankroll:
 
     def test_a_tampered_run_fails(self, terms):
         terms("bankroll", "--agent", "patient", *SHORT, "--out", "run")
-        summary = load_sessions("run").folder / SUMMARY
+        summary = load_run(SESSIONS, "run").folder / SUMMARY
         summary.write_text(summary.read_text().replace("1", "2", 1))
         code, out, err = terms("verify", "run")
-        assert (code, out, err) == (1, "", "FAILED summary.json is not what the logged episodes give\n")
+        assert (code, out, err) == (1, "", "FAILED summary.json is not what the log gives\n")
 
     @pytest.mark.parametrize(
         ("arguments", "says"),
@@ -199,11 +202,11 @@ class TestModels:
         code, out, err = bankroll("run", "--concurrency", "1", "--budget-usd", f"{whole / 2e6:.6f}")
         assert (code, out) == (4, "")
         assert "higher --budget-usd" in err
-        kept = [len(session.periods) for session in load_sessions("run").sessions]
+        kept = [len(session.periods) for session in load_run(SESSIONS, "run").sessions]
         assert 0 < sum(kept) < 8
         assert bankroll("run", "--concurrency", "2", "--budget-usd", "5")[0] == 0
         assert sum(bill.microusd for bill in server.ledger) == 2 * whole, "nothing is paid twice"
-        first, second = (load_sessions(name).sessions for name in ("whole", "run"))
+        first, second = (load_run(SESSIONS, name).sessions for name in ("whole", "run"))
         assert first == second
         assert terms("verify", "run")[0] == 0
 
@@ -211,7 +214,7 @@ class TestModels:
         code, printed, err = bankroll("run", "--memory-premium", "--json")
         assert code == 0, err
         assert json.loads(printed)["metrics"]["memory_premium"]["estimate"] == 0, "the bot has no memory"
-        calls = {row.call_id for row in read_calls(load_sessions("run").folder / CALLS)}
+        calls = {row.call_id for row in read_calls(load_run(SESSIONS, "run").folder / MODEL_CALLS)}
         assert len(calls) == len(server.ledger)
 
     def test_a_provider_that_is_down_loses_sessions_and_ruins_none(self, bankroll):
@@ -233,10 +236,10 @@ class TestModels:
             server.script(["ok"] * 10 + ["server_error_503"] * 6)
             code, _, err = terms(*args, "--out", "run")
             assert (code, "1 of 2 sessions were lost" in err) == (0, True), err
-            assert sorted(session.end for session in load_sessions("run").sessions) == ["finished", "lost"]
+            assert sorted(session.end for session in load_run(SESSIONS, "run").sessions) == ["finished", "lost"]
             assert terms("verify", "run")[0] == 0
             assert terms(*args, "--out", "run")[0] == 0
-        assert load_sessions("run").sessions == load_sessions("calm").sessions
+        assert load_run(SESSIONS, "run").sessions == load_run(SESSIONS, "calm").sessions
         assert terms("verify", "run")[0] == 0
 
     def test_it_is_told_the_ledger_once_and_the_rules_always(self, bankroll, sent):
@@ -305,7 +308,7 @@ class TestUnfinished:
         """Two runs of agents that are often ruined, one of them killed early: ruins alone have a result."""
         for agent in ("fixed-0.01", "patient"):
             terms("bankroll", "--agent", agent, "--sessions", 4, "--periods", 20, "--out", agent)
-        log = load_sessions("fixed-0.01").folder / "periods.jsonl"
+        log = load_run(SESSIONS, "fixed-0.01").folder / "periods.jsonl"
         log.write_bytes(log.read_bytes()[:-9])
 
     def test_they_are_not_ranked(self, terms, halves):
@@ -399,7 +402,7 @@ class TestConfig:
         (tmp_path / "free.json").write_text(json.dumps(changes))
         code, _, err = terms("bankroll", "--agent", "patient", *SHORT, "--config", "free.json", "--out", "run")
         assert code == 0, err
-        run = load_sessions("run")
+        run = load_run(SESSIONS, "run")
         assert run.header.spec.bankroll.horizon == 4, "what the file leaves out is as the options say"
         assert {period.cost_cents for session in run.sessions for period in session.periods} == {0}
         assert terms("verify", "run")[0] == 0
@@ -440,7 +443,7 @@ class TestConfig:
         (tmp_path / "thin.json").write_text('{"economics": {"margin_share": 0.0}, "game": {"horizon": 6}}')
         code, _, err = terms("commerce", "--agent", "patient", *TWO, "--config", "thin.json", "--out", "run")
         assert code == 0, err
-        suite = load_run("run").header.suite
+        suite = load_run(EPISODES, "run").header.spec
         assert (suite.economics.margin_share, suite.game.horizon) == (0.0, 6)
 
     def test_a_wrong_setting_is_named(self, terms, tmp_path):
@@ -454,6 +457,6 @@ def test_a_folder_of_the_other_mode_is_named(terms):
     terms("bankroll", "--agent", "patient", *SHORT, "--out", "sessions")
     terms("commerce", "--agent", "patient", *TWO, "--out", "episodes")
     with pytest.raises(RunError, match="sessions holds a run of mode 'bankroll', needed is 'episodes'"):
-        load_run("sessions")
+        load_run(EPISODES, "sessions")
     code, _, err = terms("compare", "sessions", "episodes")
     assert (code, "episodes holds a run of mode 'episodes', needed is 'bankroll'" in err) == (2, True)

@@ -8,11 +8,12 @@ import pytest
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
+from experiments.engine.run import load_run, run_task
 from experiments.players.player import as_player
-from experiments.sessions.folder import GAP, load_sessions
+from experiments.sessions.folder import GAP
 from experiments.sessions.gap import play_session, sessions_gap
-from experiments.sessions.run import run_sessions
+from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
 from oracle.bankroll.meeting import Table
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
@@ -37,7 +38,7 @@ def worth():
 
 
 def gap_of(agent, worth, folder):
-    run = run_sessions(agent, SPEC, folder)
+    run = run_task(SESSIONS, agent, SPEC, folder)
     return run, sessions_gap(run, agent, worth)
 
 
@@ -76,7 +77,7 @@ def lost_late(observation):
 
 
 def test_a_session_the_provider_lost_in_one_arm_is_excluded(worth, tmp_path):
-    run = run_sessions(lost_late, SPEC, tmp_path)
+    run = run_task(SESSIONS, lost_late, SPEC, tmp_path)
     assert all(session.is_scored for session in run.sessions)
     with pytest.raises(ValueError, match="none of 2 sessions"):
         sessions_gap(run, lost_late, worth)
@@ -87,18 +88,18 @@ def lost_at_once(observation):
 
 
 def test_sessions_without_a_result_are_refused(worth, tmp_path):
-    run = run_sessions(lost_at_once, SPEC, tmp_path)
+    run = run_task(SESSIONS, lost_at_once, SPEC, tmp_path)
     with pytest.raises(ValueError, match="none of 0 sessions"):
         sessions_gap(run, lost_at_once, worth)
 
 
 def test_unfinished_sessions_are_refused(worth, tmp_path):
-    run_sessions(build_scripted("patient"), SPEC, tmp_path)
+    run_task(SESSIONS, build_scripted("patient"), SPEC, tmp_path)
     log = tmp_path / "periods.jsonl"
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(lines[:-1]))
     with pytest.raises(RunError, match="have not ended"):
-        sessions_gap(load_sessions(tmp_path), build_scripted("patient"), worth)
+        sessions_gap(load_run(SESSIONS, tmp_path), build_scripted("patient"), worth)
 
 
 def test_the_command_writes_and_prints_the_gap(tmp_path, monkeypatch):
@@ -107,7 +108,7 @@ def test_the_command_writes_and_prints_the_gap(tmp_path, monkeypatch):
     from experiments.cli.session_gap import print_gap, split_sessions
 
     agent = build_scripted("fixed-0.30")
-    run = run_sessions(agent, SPEC, tmp_path / "run")
+    run = run_task(SESSIONS, agent, SPEC, tmp_path / "run")
     found = split_sessions(run, agent)
     assert json.loads((tmp_path / "run" / GAP).read_text()) == json.loads(json.dumps(found))
     assert found["required_sessions"]["execution"] is None  # nothing was repaired in any session

@@ -7,11 +7,12 @@ import shutil
 
 import pytest
 
-from experiments.sessions.folder import GAP, load_sessions
+from experiments.engine.run import load_run, run_task
+from experiments.engine.verify import verify_run
+from experiments.sessions.folder import GAP
 from experiments.sessions.gap import sessions_gap
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, gap_findings, read_gap, write_gap
-from experiments.sessions.run import run_sessions
-from experiments.sessions.verify import verify_sessions
+from experiments.sessions.session_task import SESSIONS
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
 from oracle.roster import build_player
@@ -24,7 +25,7 @@ from tests.experiments.sessions.test_gap import CHAIN, RULES, SPEC
 def split(tmp_path_factory):
     """A run of an agent whose replies are spoilt at times, and the split of its gap."""
     folder, agent = tmp_path_factory.mktemp("split"), build_player("faulty-execution")
-    run = run_sessions(agent, SPEC, folder)
+    run = run_task(SESSIONS, agent, SPEC, folder)
     outcomes = sample_outcomes(CHAIN, SPEC.economics, RULES, MenuSettings(num_suppliers=8, num_judged=1))
     worth = session_worth(outcomes, RULES, num_groups=2)
     write_gap(run, sessions_gap(run, agent, worth), worth)
@@ -44,17 +45,17 @@ def altered(folder, path, value):
         at = at[key]
     at[path[-1]] = value(at[path[-1]]) if callable(value) else value
     (folder / GAP).write_text(json.dumps(found))
-    return gap_findings(load_sessions(folder))
+    return gap_findings(load_run(SESSIONS, folder))
 
 
 def test_what_was_written_is_read_and_verified(folder):
-    parts, worth = read_gap(load_sessions(folder))
+    parts, worth = read_gap(load_run(SESSIONS, folder))
     written = json.loads((folder / GAP).read_text())
     assert [list(part) for part in parts.values()] == [
         [row[name] for name in ("estimate", "low", "high", "n")] for row in written["rows"]
     ]
     assert set(worth) == set(WORTH)
-    assert verify_sessions(folder) == []
+    assert verify_run(SESSIONS, folder) == []
     code, stdout, _ = run_cli("verify", str(folder))
     assert code == 0
     assert NOT_CHECKED in " ".join(stdout.split())
@@ -86,15 +87,15 @@ def test_what_was_written_is_read_and_verified(folder):
 def test_one_altered_value_is_found(folder, path, value, says):
     found = altered(folder, path, value)
     assert says in found[0]
-    assert verify_sessions(folder) == found
+    assert verify_run(SESSIONS, folder) == found
     with pytest.raises(ValueError, match=GAP):
-        read_gap(load_sessions(folder))
+        read_gap(load_run(SESSIONS, folder))
 
 
 def test_where_nothing_was_repaired_base_is_as_played(tmp_path):
     """A faultless agent's ``base`` stands in the log: moved together with ``execution`` it is found all the same."""
     agent = build_scripted("fixed-0.30")
-    run = run_sessions(agent, SPEC, tmp_path)
+    run = run_task(SESSIONS, agent, SPEC, tmp_path)
     outcomes = sample_outcomes(CHAIN, SPEC.economics, RULES, MenuSettings(num_suppliers=8, num_judged=1))
     worth = session_worth(outcomes, RULES, num_groups=2)
     write_gap(run, sessions_gap(run, agent, worth), worth)
@@ -104,7 +105,7 @@ def test_where_nothing_was_repaired_base_is_as_played(tmp_path):
 
 def test_the_gap_of_another_run_of_the_same_agent_is_refused(folder, tmp_path):
     other = SPEC.model_copy(update={"chain": CHAIN.model_copy(update={"seed": 77})})
-    run = run_sessions(build_player("faulty-execution"), other, tmp_path / "other")
+    run = run_task(SESSIONS, build_player("faulty-execution"), other, tmp_path / "other")
     shutil.copy(folder / GAP, run.folder / GAP)
     found = gap_findings(run)[0]
     assert "digest is not that of the sessions played" in found
@@ -113,6 +114,6 @@ def test_the_gap_of_another_run_of_the_same_agent_is_refused(folder, tmp_path):
 
 def test_what_is_no_json_is_a_finding(folder):
     (folder / GAP).write_text('{"agent": NaN')
-    assert "is not what terms bankroll --gap writes" in verify_sessions(folder)[0]
+    assert "is not what terms bankroll --gap writes" in verify_run(SESSIONS, folder)[0]
     (folder / GAP).unlink()
-    assert verify_sessions(folder) == []
+    assert verify_run(SESSIONS, folder) == []

@@ -10,7 +10,6 @@ import pytest
 from commerce.bankroll import BankrollConfig
 from commerce.economics import ChainConfig
 from experiments.episodes.money_published import TERMINAL_BALANCES
-from experiments.players.player import as_player
 from experiments.sessions.folder import session_record
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import from_row
@@ -18,6 +17,7 @@ from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.summary import summarize_sessions
 from terms.agents import build_scripted
 from tests.conftest import SHARED
+from tests.experiments.folders import rows_of
 
 SPEC = SessionsSpec(bankroll=BankrollConfig(num_sessions=24))
 
@@ -46,7 +46,7 @@ def summary_of(name):
     return summarize_sessions(
         [
             session_record(
-                n, [from_row(row["period"]) for row in SessionJob(SPEC, Arm.MEMORY, n).rows(as_player(agent))], SPEC
+                n, [from_row(row["period"]) for row in rows_of(SessionJob(SPEC, Arm.MEMORY, n), agent)], SPEC
             )
             for n in range(SPEC.bankroll.num_sessions)
         ]
@@ -71,6 +71,6 @@ def test_a_deal_is_worth_about_25_dollars_to_a_good_agent():
 def test_about_23_percent_of_periods_have_no_feasible_deal():
     chains = [SessionJob(SPEC, Arm.MEMORY, n) for n in range(24)]
     agent = build_scripted("recall")
-    flags = [row["period"]["is_feasible"] for job in chains for row in job.rows(as_player(agent))]
+    flags = [row["period"]["is_feasible"] for job in chains for row in rows_of(job, agent)]
     # Periods of a supplier go together, so the standard error is that of 24 sessions, about 0.03.
     assert np.mean(flags) == pytest.approx(0.77, abs=0.1)

@@ -13,20 +13,21 @@ import pytest
 
 from commerce.bankroll import BankrollConfig, SessionEnd, SupplierMode
 from commerce.economics import ChainConfig, Perspective, build_chain, unit_economics
-from experiments.episodes.folder import HEADER, SUMMARY, RunError
-from experiments.players.player import as_player
-from experiments.sessions.folder import LOG, PARQUET, is_sessions, load_sessions
+from experiments.engine.folder import RunError
+from experiments.engine.run import LOGS, load_run, run_task
+from experiments.engine.verify import verify_run
+from experiments.episodes.folder import SUMMARY
+from experiments.sessions.folder import LOG, PARQUET, is_sessions
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import episode_of, from_row, to_row
-from experiments.sessions.run import run_sessions
+from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import Arm, SessionsSpec
-from experiments.sessions.verify import verify_sessions
 from experiments.storage.files import RunLockedError, exclusive_lock
-from experiments.storage.journal import encode_line
+from experiments.storage.journal import HEADER
 from terms import Offer, Unusable
 from terms.agents import build_scripted
 from terms.types import ReplyFault
-from tests.experiments.folders import run_cli, start_cli, wait_for
+from tests.experiments.folders import rewrite_log, rows_of, run_cli, start_cli, wait_for
 
 RECALL, PATIENT = build_scripted("recall"), build_scripted("patient")
 SMALL = SessionsSpec(bankroll=BankrollConfig(num_sessions=3, horizon=12, pool_size=3), with_memoryless=True)
@@ -40,12 +41,12 @@ def result_bytes(folder, names=RESULTS):
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory):
     folder = tmp_path_factory.mktemp("calm")
-    run_sessions(RECALL, SMALL, folder)
+    run_task(SESSIONS, RECALL, SMALL, folder)
     return folder
 
 
 def test_the_log_says_what_was_played(calm):
-    run = load_sessions(calm)
+    run = load_run(SESSIONS, calm)
     assert run.is_complete
     assert len(run.sessions) == len(run.memoryless) == 3
     for session in run.sessions:
@@ -60,19 +61,19 @@ def test_the_log_says_what_was_played(calm):
             cash += period.profit_cents - 800 - 100 * period.rounds
             assert period.cash_cents == cash
     assert is_sessions(calm)
-    assert verify_sessions(calm) == []
+    assert verify_run(SESSIONS, calm) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_do_not_depend_on_workers(calm, tmp_path, workers):
-    run_sessions(RECALL, SMALL, tmp_path, workers=workers)
+    run_task(SESSIONS, RECALL, SMALL, tmp_path, workers=workers)
     assert result_bytes(tmp_path) == result_bytes(calm)
 
 
 def test_a_finished_run_is_not_played_again(calm, tmp_path):
-    run_sessions(RECALL, SMALL, tmp_path)
+    run_task(SESSIONS, RECALL, SMALL, tmp_path)
     log = (tmp_path / LOG).read_bytes()
-    again = run_sessions(RECALL, SMALL, tmp_path)
+    again = run_task(SESSIONS, RECALL, SMALL, tmp_path)
     assert again.resumed == 72
     assert (tmp_path / LOG).read_bytes() == log
 
@@ -83,7 +84,7 @@ def test_resumed_after_any_period_the_files_are_the_same(calm, tmp_path, cut):
     lines = (calm / LOG).read_bytes().splitlines(keepends=True)
     (tmp_path / HEADER).write_bytes((calm / HEADER).read_bytes())
     (tmp_path / LOG).write_bytes(b"".join(lines[:cut]) + lines[cut][:40])
-    run = run_sessions(RECALL, SMALL, tmp_path)
+    run = run_task(SESSIONS, RECALL, SMALL, tmp_path)
     assert (run.torn, run.resumed) == (40, cut)
     assert result_bytes(tmp_path, (*RESULTS, LOG)) == result_bytes(calm, (*RESULTS, LOG))
 
@@ -110,7 +111,7 @@ def test_killed_in_the_middle_of_a_session(tmp_path, wanted):
     code, out, err = run_cli(*SLOW, "--out", tmp_path / "run")
     assert (code, f"{len(kept)} periods were already in" in err) == (0, True), out + err
     assert result_bytes(tmp_path / "run", (*RESULTS, LOG)) == result_bytes(tmp_path / "calm", (*RESULTS, LOG))
-    assert verify_sessions(tmp_path / "run") == []
+    assert verify_run(SESSIONS, tmp_path / "run") == []
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,9 @@ def test_a_lost_period_excludes_its_session_until_it_is_played(tmp_path):
     spec = SMALL.model_copy(update={"with_memoryless": False})
     at = build_chain(1, spec.chain, spec.bankroll).scenarios[4].agent_type.reservation_price
     agent, outage = Down(at, str(tmp_path / "outage")), tmp_path / "outage"
-    run_sessions(agent, spec, tmp_path / "calm")
+    run_task(SESSIONS, agent, spec, tmp_path / "calm")
     outage.touch()
-    run = run_sessions(agent, spec, tmp_path / "run")
+    run = run_task(SESSIONS, agent, spec, tmp_path / "run")
     lost = run.sessions[1]
     assert [session.end for session in run.sessions] == [SessionEnd.FINISHED, SessionEnd.LOST, SessionEnd.FINISHED]
     assert lost.time_to_ruin is None, "the provider ruins nobody"
@@ -142,11 +143,11 @@ def test_a_lost_period_excludes_its_session_until_it_is_played(tmp_path):
     summary = json.loads((tmp_path / "run" / SUMMARY).read_text())
     assert summary["sessions"] == {"finished": 2, "ruined": 0, "lost": 1, "open": 0}
     assert summary["metrics"]["terminal_balance"]["n"] == 2
-    assert verify_sessions(tmp_path / "run") == []
+    assert verify_run(SESSIONS, tmp_path / "run") == []
     outage.unlink()
-    run_sessions(agent, spec, tmp_path / "run")
+    run_task(SESSIONS, agent, spec, tmp_path / "run")
     assert result_bytes(tmp_path / "run") == result_bytes(tmp_path / "calm")
-    assert verify_sessions(tmp_path / "run") == []
+    assert verify_run(SESSIONS, tmp_path / "run") == []
 
 
 def wasteful(observation):
@@ -156,7 +157,7 @@ def wasteful(observation):
 
 def test_ruin_ends_a_session_and_later_periods_are_not_played(tmp_path):
     spec = SessionsSpec(bankroll=BankrollConfig(num_sessions=2, horizon=50))
-    run = run_sessions(wasteful, spec, tmp_path)
+    run = run_task(SESSIONS, wasteful, spec, tmp_path)
     for session in run.sessions:
         assert session.end is SessionEnd.RUINED
         assert session.periods[-1].cash_cents < 0 <= session.periods[-2].cash_cents
@@ -164,7 +165,7 @@ def test_ruin_ends_a_session_and_later_periods_are_not_played(tmp_path):
     summary = json.loads((tmp_path / SUMMARY).read_text())
     assert summary["metrics"]["survival_rate"]["estimate"] == 0
     assert summary["metrics"]["median_time_to_ruin"]["estimate"] is not None
-    assert verify_sessions(tmp_path) == []
+    assert verify_run(SESSIONS, tmp_path) == []
 
 
 def reckless(observation):
@@ -173,17 +174,17 @@ def reckless(observation):
 
 
 def test_an_agents_own_fault_is_its_result(tmp_path):
-    run = run_sessions(reckless, SessionsSpec(bankroll=BankrollConfig(num_sessions=2, horizon=6)), tmp_path)
+    run = run_task(SESSIONS, reckless, SessionsSpec(bankroll=BankrollConfig(num_sessions=2, horizon=6)), tmp_path)
     faults = [period.fault for session in run.sessions for period in session.periods]
     assert {"refused", None} == set(faults)
     assert all(session.is_scored for session in run.sessions)
     assert "ended without a usable reply" in json.loads((tmp_path / SUMMARY).read_text())["invalidity"]
-    assert verify_sessions(tmp_path) == []
+    assert verify_run(SESSIONS, tmp_path) == []
 
 
 class TestMemory:
     def test_an_agent_without_memory_earns_no_premium(self, tmp_path):
-        run_sessions(PATIENT, SMALL, tmp_path)
+        run_task(SESSIONS, PATIENT, SMALL, tmp_path)
         metrics = json.loads((tmp_path / SUMMARY).read_text())["metrics"]
         assert metrics["memory_premium"]["estimate"] == metrics["memory_premium"]["low"] == 0
         assert metrics["memoryless_terminal_balance"] == metrics["terminal_balance"]
@@ -193,14 +194,14 @@ class TestMemory:
     def test_recall_earns_one_where_suppliers_come_back(self, tmp_path, mode, perspective):
         rules = BankrollConfig(num_sessions=12, horizon=30, supplier_mode=mode)
         spec = SessionsSpec(chain=ChainConfig(seed=5, perspective=perspective), bankroll=rules, with_memoryless=True)
-        run_sessions(RECALL, spec, tmp_path)
+        run_task(SESSIONS, RECALL, spec, tmp_path)
         premium = json.loads((tmp_path / SUMMARY).read_text())["metrics"]["memory_premium"]
         assert premium["low"] > 20
         assert premium["n"] == 12
 
     def test_nobody_is_remembered_among_strangers(self, tmp_path):
         rules = BankrollConfig(num_sessions=2, horizon=20, supplier_mode=SupplierMode.IID)
-        run_sessions(RECALL, SessionsSpec(bankroll=rules, with_memoryless=True), tmp_path)
+        run_task(SESSIONS, RECALL, SessionsSpec(bankroll=rules, with_memoryless=True), tmp_path)
         assert json.loads((tmp_path / SUMMARY).read_text())["metrics"]["memory_premium"]["estimate"] == 0
 
     def test_what_an_agent_is_told(self):
@@ -211,7 +212,7 @@ class TestMemory:
             return {"decision": "Reject"}
 
         spec = SessionsSpec(bankroll=BankrollConfig(horizon=4, supplier_mode=SupplierMode.PERSISTENT))
-        list(SessionJob(spec, Arm.MEMORY, 0).rows(as_player(watch)))
+        rows_of(SessionJob(spec, Arm.MEMORY, 0), watch)
         assert set(seen[0]) == {"economics", "bankroll"}
         last = seen[-1]["bankroll"]
         assert (last["period"], last["periods"], last["counterpart"]) == (4, 4, "supplier 1")
@@ -221,7 +222,7 @@ class TestMemory:
         assert "your reservation" in last["met_before"][0]
         json.dumps(seen[-1], allow_nan=False)
         seen.clear()
-        list(SessionJob(spec, Arm.MEMORYLESS, 0).rows(as_player(watch)))
+        rows_of(SessionJob(spec, Arm.MEMORYLESS, 0), watch)
         assert set(seen[-1]["bankroll"]) == {
             "period", "periods", "cash", "ruined_below", "cost_per_period", "cost_per_round",
         }  # fmt: skip
@@ -234,7 +235,7 @@ class TestMemory:
             return {"decision": "Reject"}
 
         spec = SessionsSpec(bankroll=BankrollConfig(horizon=3, supplier_mode=SupplierMode.IID))
-        list(SessionJob(spec, Arm.MEMORY, 0).rows(as_player(watch)))
+        rows_of(SessionJob(spec, Arm.MEMORY, 0), watch)
         assert "counterpart" not in seen[-1]
         assert seen[-1]["ledger"][0].startswith("period 1: no deal")
 
@@ -252,7 +253,7 @@ class TestMemory:
                 raise AssertionError("for_meeting says who plays")
 
         chain = build_chain(0, SMALL.chain, SMALL.bankroll)
-        list(SessionJob(SMALL, Arm.MEMORY, 0).rows(as_player(Watcher())))
+        rows_of(SessionJob(SMALL, Arm.MEMORY, 0), Watcher())
         for index, past in enumerate(met):
             same = [t for t in range(index) if chain.who[t] == chain.who[index]]
             assert [m.reservation_price for m in past] == [
@@ -260,14 +261,19 @@ class TestMemory:
             ]
             assert all(not hasattr(meeting, "counterpart_type") for meeting in past)
         met.clear()
-        list(SessionJob(SMALL, Arm.MEMORYLESS, 0).rows(as_player(Watcher())))
+        rows_of(SessionJob(SMALL, Arm.MEMORYLESS, 0), Watcher())
         assert set(met) == {()}
+
+
+def changed(index, change):
+    """Return what changes one row of a log."""
+    return lambda rows: [change(row) if place == index else row for place, row in enumerate(rows)]
 
 
 class TestVerify:
     @pytest.fixture
     def folder(self, calm, tmp_path):
-        for name in (*RESULTS, LOG):
+        for name in (*RESULTS, LOG, LOGS):
             (tmp_path / name).write_bytes((calm / name).read_bytes())
         return tmp_path
 
@@ -283,26 +289,23 @@ class TestVerify:
         ],
     )
     def test_one_altered_value_is_found_even_with_a_right_checksum(self, folder, change, says):
-        lines = (folder / LOG).read_bytes().splitlines()
-        row = json.loads(lines[4])["data"]
-        lines[4] = encode_line(row | {"period": change(row["period"])}).rstrip(b"\n")
-        (folder / LOG).write_bytes(b"\n".join(lines) + b"\n")
-        findings = verify_sessions(folder)
+        rewrite_log(folder / LOG, changed(4, lambda row: row | {"period": change(row["period"])}))
+        findings = verify_run(SESSIONS, folder)
         assert says in findings[0]
 
     def test_an_altered_digit_breaks_the_checksum(self, folder):
         log = (folder / LOG).read_bytes()
         (folder / LOG).write_bytes(log.replace(b'"rounds":', b'"roundz":', 1))
-        assert "checksum" in verify_sessions(folder)[0]
+        assert "checksum" in verify_run(SESSIONS, folder)[0]
 
     @pytest.mark.parametrize("name", [PARQUET, SUMMARY])
     def test_results_must_be_what_the_log_gives(self, folder, name):
         data = bytearray((folder / name).read_bytes())
         data[len(data) // 2] ^= 1
         (folder / name).write_bytes(bytes(data))
-        assert verify_sessions(folder) == [f"{name} is not what the logged episodes give"]
+        assert verify_run(SESSIONS, folder) == [f"{name} is not what the log gives"]
         (folder / name).unlink()
-        assert verify_sessions(folder) == [f"{name} is missing; run the same command again"]
+        assert verify_run(SESSIONS, folder) == [f"{name} is missing; run the same command again"]
 
     @pytest.mark.parametrize(
         ("forge", "says"),
@@ -328,56 +331,48 @@ class TestVerify:
             (lambda row: row | {"period": {"session": 0}}, "period: Field required"),
             (lambda row: row | {"receipts": [{"bogus": 1}]}, "a receipt has bogus, needed are round, verdict"),
             (lambda row: row | {"receipts": 1}, "receipts: Input should be a valid list"),
-            (lambda row: [1, 2], "row: Input should be"),
+            (lambda row: [1, 2], "it holds no object"),
         ],
     )
     def test_a_row_that_nobody_writes_is_named_by_its_line(self, folder, forge, says):
-        lines = (folder / LOG).read_bytes().splitlines(keepends=True)
-        lines[4] = encode_line(forge(json.loads(lines[4])["data"]))
-        (folder / LOG).write_bytes(b"".join(lines))
-        (finding,) = verify_sessions(folder)
+        rewrite_log(folder / LOG, changed(4, forge))
+        (finding,) = verify_run(SESSIONS, folder)
         assert f"{LOG}, line 5: " in finding
         assert says in finding
 
     def test_a_row_of_an_arm_that_was_not_asked_for(self, tmp_path):
-        run_sessions(PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
-        row = json.loads((tmp_path / LOG).read_bytes().splitlines()[0])["data"]
-        with (tmp_path / LOG).open("ab") as log:
-            log.write(encode_line(row | {"arm": "memoryless"}))
-        assert "line 3: arm='memoryless' is not played; allowed are memory" in verify_sessions(tmp_path)[0]
+        run_task(SESSIONS, PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
+        rewrite_log(tmp_path / LOG, lambda rows: [*rows, rows[0] | {"arm": "memoryless"}])
+        assert "line 3: arm='memoryless' is not played; allowed are memory" in verify_run(SESSIONS, tmp_path)[0]
 
     @pytest.mark.parametrize("moves", [[{}], [{"decision": "Offer"}], [{"decision": "Offer", "price": "x"}]])
     def test_moves_that_are_none_are_findings(self, folder, moves):
-        lines = (folder / LOG).read_bytes().splitlines(keepends=True)
-        row = json.loads(lines[0])["data"]
-        lines[0] = encode_line(row | {"period": row["period"] | {"moves": moves}})
-        (folder / LOG).write_bytes(b"".join(lines))
-        assert "the logged moves" in verify_sessions(folder)[0]
+        rewrite_log(folder / LOG, changed(0, lambda row: row | {"period": row["period"] | {"moves": moves}}))
+        assert "the logged moves" in verify_run(SESSIONS, folder)[0]
 
     def test_a_period_where_none_belongs(self, folder):
-        lines = (folder / LOG).read_bytes().splitlines(keepends=True)
-        (folder / LOG).write_bytes(b"".join([*lines, lines[0]]))
-        assert "period 1 of session 0 where none belongs" in verify_sessions(folder)[0]
+        rewrite_log(folder / LOG, lambda rows: [*rows, rows[0]])
+        assert "period 1 of session 0 where none belongs" in verify_run(SESSIONS, folder)[0]
 
     def test_an_unfinished_run_says_so(self, folder):
         lines = (folder / LOG).read_bytes().splitlines(keepends=True)
         (folder / LOG).write_bytes(b"".join(lines[:30]) + b"{")
-        findings = verify_sessions(folder)
+        findings = verify_run(SESSIONS, folder)
         assert any("1 bytes of an unfinished line" in finding for finding in findings)
         assert "not every session has ended; run the same command again" in findings
 
 
 def test_another_run_in_the_folder_is_refused(calm, tmp_path):
-    run_sessions(PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
+    run_task(SESSIONS, PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
     with pytest.raises(RunError, match=r"holds another run .*agent: 'patient' there, 'recall' now"):
-        run_sessions(RECALL, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
+        run_task(SESSIONS, RECALL, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
     with exclusive_lock(tmp_path), pytest.raises(RunLockedError):
-        run_sessions(PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
+        run_task(SESSIONS, PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
 
 
 def test_rows_keep_every_field(calm):
     rng = np.random.default_rng(0)
-    periods = [period for session in load_sessions(calm).sessions for period in session.periods]
+    periods = [period for session in load_run(SESSIONS, calm).sessions for period in session.periods]
     for index in rng.integers(len(periods), size=10):
         assert from_row(json.loads(json.dumps(to_row(periods[index])))) == periods[index]
 
@@ -395,7 +390,7 @@ def test_the_digest_knows_the_chain_and_the_money():
 def test_a_damaged_header_is_a_finding_and_not_a_crash(calm, tmp_path):
     (tmp_path / HEADER).write_bytes((calm / HEADER).read_bytes()[:-20] + b"\n")
     assert not is_sessions(tmp_path)
-    assert verify_sessions(tmp_path)
+    assert verify_run(SESSIONS, tmp_path)
 
 
 def test_a_stated_belief_is_carried_to_the_next_meeting():
@@ -407,10 +402,10 @@ def test_a_stated_belief_is_carried_to_the_next_meeting():
         return {"decision": "Reject", "belief": belief}
 
     spec = SessionsSpec(bankroll=BankrollConfig(horizon=2, supplier_mode=SupplierMode.PERSISTENT))
-    rows = list(SessionJob(spec, Arm.MEMORY, 0).rows(as_player(thinker)))
+    rows = rows_of(SessionJob(spec, Arm.MEMORY, 0), thinker)
     assert seen[0] == []
     said = "you believed r_hat 41.50, kappa_hat 0.25, conciliatory 0.25, neutral 0.25, aggressive 0.50"
     assert seen[1][0].endswith(said)
     seen.clear()
-    list(SessionJob(spec, Arm.MEMORY, 0, (from_row(rows[0]["period"]),)).rows(as_player(thinker)))
+    rows_of(SessionJob(spec, Arm.MEMORY, 0, (from_row(rows[0]["period"]),)), thinker)
     assert seen[0][0].endswith(said), "also after a stop"

@@ -9,11 +9,12 @@ import pytest
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, SessionEnd, SessionRecord
 from commerce.economics import ChainConfig
-from experiments.players.player import as_player
+from experiments.engine.header import make_header
 from experiments.sessions.folder import session_record
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import from_row
-from experiments.sessions.spec import Arm, SessionsHeader, SessionsSpec
+from experiments.sessions.session_task import SESSIONS
+from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.summary import (
     PAIRED,
     SESSION_METRICS,
@@ -25,6 +26,7 @@ from experiments.sessions.summary import (
 from experiments.sessions.survival import survival_curve
 from experiments.stats.paired import compare_values
 from terms.agents.scripted import FixedConcession, RandomLegal
+from tests.experiments.folders import rows_of
 
 
 def session(number: int, cash: list[int], end: SessionEnd = SessionEnd.FINISHED, horizon: int = 4) -> SessionRecord:
@@ -114,7 +116,7 @@ def test_survival_is_that_of_the_curve_when_a_session_was_lost():
 
 
 def test_every_metric_says_what_it_is_and_over_how_many_sessions():
-    summary = summary_object(SessionsHeader.of("a", SessionsSpec()), FOUR, ())
+    summary = summary_object(make_header("bankroll", "a", SessionsSpec(), SESSIONS.digests(SessionsSpec())), FOUR, ())
     assert [metric.name for metric in SESSION_METRICS] == list(summary["metrics"])
     assert {metric.better for metric in SESSION_METRICS} == {"higher", "lower", "neither"}
     assert {metric.unit for metric in SESSION_METRICS} == {"dollars", "share", "periods", "rounds"}
@@ -166,7 +168,7 @@ def test_the_memory_premium_is_paired_by_session():
 
 def played(agent, spec, numbers, arm=Arm.MEMORY):
     return [
-        session_record(n, [from_row(row["period"]) for row in SessionJob(spec, arm, n).rows(as_player(agent))], spec)
+        session_record(n, [from_row(row["period"]) for row in rows_of(SessionJob(spec, arm, n), agent)], spec)
         for n in numbers
     ]
 

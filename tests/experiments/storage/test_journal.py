@@ -42,9 +42,9 @@ def write(path, rows):
 
 
 def test_a_missing_and_an_empty_file_hold_nothing(path):
-    assert read_journal(path) == ([], 0)
+    assert read_journal(path)[:2] == ([], 0)
     path.touch()
-    assert read_journal(path) == ([], 0)
+    assert read_journal(path)[:2] == ([], 0)
 
 
 @FEW
@@ -53,25 +53,25 @@ def test_rows_come_back_as_written(tmp_path, rows):
     path = tmp_path / "rows.jsonl"
     path.unlink(missing_ok=True)
     data = write(path, rows)
-    assert read_journal(path) == (rows, 0)
+    assert read_journal(path)[:2] == (rows, 0)
     assert data.count(b"\n") == len(data.splitlines()) == len(rows), "a separator inside a string split a line"
 
 
 @pytest.mark.parametrize("tail", [b"", b"\0" * 512], ids=["truncated", "with a NUL block"])
 def test_a_line_torn_at_any_byte_is_dropped_and_written_again(path, tail):
     data = write(path, ROWS)
-    last = len(encode_line(ROWS[-1]))
+    last = len(data.splitlines(keepends=True)[-1])
     for kept in range(last):
         torn = data[: len(data) - last + kept] + tail
         path.write_bytes(torn)
-        assert read_journal(path) == (ROWS[:-1], kept + len(tail))
+        assert read_journal(path)[:2] == (ROWS[:-1], kept + len(tail))
         assert write(path, [ROWS[-1]]) == data
 
 
 def test_nul_bytes_after_the_last_newline_are_no_row(path):
     data = write(path, ROWS)
     path.write_bytes(data + b"\0" * 4096)
-    assert read_journal(path) == (ROWS, 4096)
+    assert read_journal(path)[:2] == (ROWS, 4096)
 
 
 @pytest.mark.parametrize("mask", [0x01, 0x20, 0x80, 0xFF, None], ids=str)
@@ -84,7 +84,7 @@ def test_a_changed_byte_anywhere_is_found(path, mask):
             continue
         path.write_bytes(changed)
         if position == len(data) - 1:  # without its newline the last line counts as torn
-            assert read_journal(path) == (ROWS[:-1], len(encode_line(ROWS[-1])))
+            assert read_journal(path)[:2] == (ROWS[:-1], len(encode_line(ROWS[-1])))
         else:
             with pytest.raises(DamagedJournalError, match=r"log\.jsonl, line \d+: the checksum does not match"):
                 read_journal(path)
@@ -122,14 +122,14 @@ def test_nothing_half_written_stays_when_an_append_is_cut_short(path, monkeypatc
         assert path.read_bytes() == data
     with JournalWriter(path) as log:
         log.append(*ROWS[1:])
-    assert read_journal(path) == (ROWS, 0)
+    assert read_journal(path)[:2] == (ROWS, 0)
 
 
 def test_a_write_that_arrives_in_parts_is_completed(path, monkeypatch):
     real = os.write
     monkeypatch.setattr(journal.os, "write", lambda file, data: real(file, data[:7]))
     write(path, ROWS)
-    assert read_journal(path) == (ROWS, 0)
+    assert read_journal(path)[:2] == (ROWS, 0)
 
 
 def test_a_failure_to_reach_the_disk_is_not_silent(path, monkeypatch):

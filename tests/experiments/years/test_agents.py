@@ -16,22 +16,22 @@ import pytest
 
 from commerce.config import PAPER
 from commerce.merchants import build_merchant
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
 from experiments.fault_server import FaultPlan, FaultServer
-from experiments.llm.calls import Attempt, Ended, Reserved, read_calls
+from experiments.llm.calls import MODEL_CALLS, Attempt, Ended, Reserved, read_calls
 from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter
 from experiments.llm.pacing import Timing
 from experiments.llm.records import ToolCall
 from experiments.llm.settings import ModelSettings
-from experiments.storage.journal import encode_line, read_journal
+from experiments.storage.journal import encode_lines, read_journal
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.years.batch import Job, run_agent_years
 from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
 from experiments.years.seats import MerchantSeat, PlainSeat
 from experiments.years.spec import YearSpec
-from experiments.years.transcript import MODEL_CALLS, OUTCOME, TRANSCRIPT, Outcome, TurnRecord, read_transcript
+from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, TurnRecord, read_transcript
 from experiments.years.verify import verify_year
 from tests.experiments.storekeeper.helpers import world
 
@@ -157,7 +157,7 @@ class TestWhole:
             (tmp_path / name).write_bytes((whole / name).read_bytes())
         rows = read_journal(tmp_path / TRANSCRIPT).rows
         change(rows)
-        (tmp_path / TRANSCRIPT).write_bytes(b"".join(map(encode_line, rows)))
+        (tmp_path / TRANSCRIPT).write_bytes(encode_lines(rows))
         (finding,) = verify_year(tmp_path)
         assert says in finding
 

@@ -89,7 +89,10 @@ def test_another_year_in_the_same_folder_is_refused(terms, tmp_path):
 def test_verify_and_report_take_the_folder_of_a_year(terms, tmp_path):
     terms("year", "--merchant", "idle", "--days", 2, "--out", "year")
     (folder,) = (tmp_path / "year").iterdir()
-    assert terms("verify", folder)[:2] == (0, "verified: every call of the year replayed, every number derived again\n")
+    assert terms("verify", folder)[:2] == (
+        0,
+        "verified: every line of the log played again, every number and every file derived again\n",
+    )
     assert terms("report", folder, "--out", "page.html", "--title", "My years")[0] == 0
     assert "<h1>My years</h1>" in (tmp_path / "page.html").read_text()
     code, _, told = terms("report", folder, tmp_path, "--out", "other.html")

@@ -14,8 +14,8 @@ import pytest
 
 from commerce.merchants.simple import idle_merchant
 from commerce.replay import DivergedError
-from experiments.episodes.folder import RunError
-from experiments.storage.journal import encode_line, read_journal
+from experiments.engine.folder import RunError
+from experiments.storage.journal import encode_lines, read_journal
 from experiments.years.run import HEADER, RESULT, STORE_CALLS, read_spec, run_year
 from experiments.years.seats import MerchantSeat
 from experiments.years.spec import YearSpec
@@ -131,7 +131,7 @@ def test_a_merchant_answered_something_else_is_noticed(whole, tmp_path):
     (tmp_path / HEADER).write_bytes((whole / HEADER).read_bytes())
     rows = read_journal(whole / TRANSCRIPT).rows
     rows[3]["result"] = "0" * 16
-    (tmp_path / TRANSCRIPT).write_bytes(b"".join(map(encode_line, rows)))
+    (tmp_path / TRANSCRIPT).write_bytes(encode_lines(rows))
     with pytest.raises(DivergedError, match="line 4 of the transcript"):
         run_year(tmp_path, SPEC)
 

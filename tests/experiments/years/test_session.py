@@ -18,6 +18,7 @@ from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, Said, read_transcript
 from experiments.years.verify import verify_year
+from tests.experiments.folders import rewrite_log
 from tests.experiments.storekeeper.helpers import BALANCE, WAIT, new_year
 
 
@@ -202,8 +203,7 @@ def test_an_exception_of_the_agents_code_is_raised_and_the_turns_are_kept(tmp_pa
 
 def test_a_transcript_without_an_opening_is_refused(tmp_path):
     run(tmp_path, Waiter())
-    rows = (tmp_path / TRANSCRIPT).read_bytes().splitlines(keepends=True)
-    (tmp_path / TRANSCRIPT).write_bytes(b"".join(rows[1:]))
+    rewrite_log(tmp_path / TRANSCRIPT, lambda rows: rows[1:])
     with pytest.raises(ValueError, match="one opening"):
         read_transcript(tmp_path)
     assert "one opening" in verify_year(tmp_path)[0]

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from experiments.episodes.folder import RunError
+from experiments.engine.folder import RunError
 from experiments.plots.years import SMOOTH_DAYS, _trailing_mean
 from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
 from experiments.years.spec import YearSpec
