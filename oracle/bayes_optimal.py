@@ -16,7 +16,7 @@ from oracle.agents import Planner
 from oracle.clairvoyant import Clairvoyant, read_revealed_type
 from oracle.fitted import FittedValues
 from oracle.interventions import BayesOptimal, told_regime_and_family
-from oracle.kernels.planning import Planner as KernelPlanner
+from oracle.kernels.planning import CompiledPlanner as KernelPlanner
 from oracle.planner import BeliefTracker, FittedAgent, decide, offer_value, to_action
 from oracle.posterior import Posterior
 from oracle.prior import SCALE, Grid, Knowledge

@@ -24,7 +24,7 @@ from terms.kernel import STANCES
 from terms.scenario import Scenario
 from terms.types import PrivateType
 
-NUM_BINS = 10
+NUM_QUANTILES = 10
 
 
 class Observed(NamedTuple):
@@ -69,13 +69,13 @@ class Calibration:
         names = cls.__dataclass_fields__
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
-    def shares(self, num_bins: int = NUM_BINS) -> list[Estimate]:
+    def shares(self, num_bins: int = NUM_QUANTILES) -> list[Estimate]:
         """Return the share of observations in each of ``num_bins`` equal bins, with intervals clustered by episode."""
         bins = _bins(self.transform, num_bins)
         everything = np.ones(len(bins))
         return [mean_by_episode((bins == each).astype(float), everything, self.episode) for each in range(num_bins)]
 
-    def frequencies(self, num_bins: int = NUM_BINS) -> list[Frequency]:
+    def frequencies(self, num_bins: int = NUM_QUANTILES) -> list[Frequency]:
         """Return, by bin of the probability, the mean probability of a stance and how often it was true."""
         probs = self.stance_probs.ravel()
         true = (self.stance[:, None] == np.arange(len(STANCES))).astype(float).ravel()

@@ -13,7 +13,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from oracle.kernels.clairvoyant import SLOTS
-from oracle.known_type import STANDARD, Problem, Resolution, problem_of, situation_values, value_at_start
+from oracle.known_type import (
+    STANDARD_RESOLUTION,
+    KnownTypeProblem,
+    Resolution,
+    problem_of,
+    situation_values,
+    value_at_start,
+)
 from terms.agents.moves import sign
 from terms.aliases import Floats
 from terms.config import GameConfig
@@ -24,7 +31,7 @@ from terms.types import Accept, Action, Belief, Family, Observation, Offer, Priv
 
 
 def clairvoyant_values(
-    scenarios: Sequence[Scenario], *, resolution: Resolution = STANDARD, num_threads: int = 2
+    scenarios: Sequence[Scenario], *, resolution: Resolution = STANDARD_RESOLUTION, num_threads: int = 2
 ) -> Floats:
     """Return the value of each scenario to an agent that knows the counterpart's type, at its first move.
 
@@ -38,7 +45,7 @@ def clairvoyant_values(
         return np.array(list(pool.map(value, scenarios)))
 
 
-def start_of(scenario: Scenario) -> tuple[Problem, float | None]:
+def start_of(scenario: Scenario) -> tuple[KnownTypeProblem, float | None]:
     """Return the problem of an agent that knows the type, and the price it faces at its first move, if one stands."""
     observation, hidden = Game(scenario).observe(), scenario.counterpart_type
     problem = problem_of(scenario.config, scenario.family, hidden, observation)
@@ -56,7 +63,7 @@ class Clairvoyant:
     family: Family
     config: GameConfig = field(default_factory=GameConfig)
     hidden: PrivateType | None = None
-    resolution: Resolution = STANDARD
+    resolution: Resolution = STANDARD_RESOLUTION
     name: str = "clairvoyant"
 
     @classmethod
@@ -85,7 +92,10 @@ class Clairvoyant:
 
 
 def known_type_values(
-    problem: Problem, observation: Observation, reservation: float, resolution: Resolution = STANDARD
+    problem: KnownTypeProblem,
+    observation: Observation,
+    reservation: float,
+    resolution: Resolution = STANDARD_RESOLUTION,
 ) -> tuple[Floats, Floats]:
     """Return the offers searched, measured from ``reservation``, and their values where the observation was made."""
     past = [sign(observation) * (price - reservation) for price in past_offers(observation)]
@@ -105,7 +115,7 @@ def assess_actions(
     hidden: PrivateType,
     observation: Observation,
     actions: Sequence[Action],
-    resolution: Resolution = STANDARD,
+    resolution: Resolution = STANDARD_RESOLUTION,
 ) -> Assessment:
     """Return what each action is worth against a counterpart of type ``hidden``, playing best from then on.
 

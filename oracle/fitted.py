@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.errors import ConvergenceError
-from oracle.kernels.paths import GREEDY, RAMP, RANDOM, Paths, Plan, explore, regression_rows
-from oracle.kernels.planning import Planner
+from oracle.kernels.paths import GREEDY, RAMP, RANDOM, Exploration, Paths, explore, regression_rows
+from oracle.kernels.planning import CompiledPlanner
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.model import Model, Priors, build_model, build_priors
 from oracle.prior import Grid, Knowledge
@@ -30,7 +30,7 @@ from terms.aliases import Floats
 from terms.draws import Draws, reservations
 from terms.noise import CueDraw, Noise
 
-PLANNING_GRID = Grid(1.0, 9)
+FITTED_GRID = Grid(1.0, 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class TrainingSettings:
     num_nodes: int = 8
     offer_step: float = 2.0
     halvings: int = 0
-    grid: Grid = PLANNING_GRID
+    grid: Grid = FITTED_GRID
     threads: int = 2
     tolerance: float = 0.5
 
@@ -65,10 +65,10 @@ class FittedValues:
     seconds: float
 
 
-def make_planner(model: Model, nets: Nets, *, num_nodes: int, step: float, halvings: int) -> Planner:
+def make_planner(model: Model, nets: Nets, *, num_nodes: int, step: float, halvings: int) -> CompiledPlanner:
     """Return a planner with a Gauss-Legendre rule of ``num_nodes``."""
     nodes, weights = np.polynomial.legendre.leggauss(num_nodes)
-    return Planner(model, nets, nodes, weights, step, halvings)
+    return CompiledPlanner(model, nets, nodes, weights, step, halvings)
 
 
 def empty_nets(horizon: int, hidden: int) -> Nets:
@@ -118,13 +118,18 @@ def train(
 
 
 def sample_paths(
-    priors: Priors, planner: Planner, settings: TrainingSettings, *, greedy_share: float, rng: np.random.Generator
+    priors: Priors,
+    planner: CompiledPlanner,
+    settings: TrainingSettings,
+    *,
+    greedy_share: float,
+    rng: np.random.Generator,
 ) -> Paths:
     """Sample what is seen on exploring paths, half of them opened by the agent."""
     n, horizon = len(priors.own), planner.model.rules.horizon
     other = (1 - greedy_share) / 2
     style = rng.choice([RAMP, RANDOM, GREEDY], size=n, p=[other, other, greedy_share])
-    plan = Plan(style, _exploration(style, rng), rng.integers(0, 2, n))
+    plan = Exploration(style, _exploration(style, rng), rng.integers(0, 2, n))
     draws = rng.random((n, horizon, 10))
     draws[:, :, 2] = rng.standard_normal((n, horizon))
     paths = Paths(
@@ -143,7 +148,13 @@ def _exploration(style: NDArray[np.int64], rng: np.random.Generator) -> Floats:
 
 
 def _regress(
-    priors: Priors, paths: Paths, planner: Planner, settings: TrainingSettings, rng: np.random.Generator, *, warm: bool
+    priors: Priors,
+    paths: Paths,
+    planner: CompiledPlanner,
+    settings: TrainingSettings,
+    rng: np.random.Generator,
+    *,
+    warm: bool,
 ) -> Floats:
     """Fit the nets of every round in place, last round first, and return their held-out errors."""
     model, nets, n = planner.model, planner.nets, len(priors.own)

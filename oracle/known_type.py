@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from oracle.kernels.clairvoyant import SLOTS, Worth, backward_induction, noise_weights, offer_values
+from oracle.kernels.clairvoyant import SLOTS, Worth, backward_induction, known_type_offer_values, noise_weights
 from terms.agents.moves import sign
 from terms.aliases import Floats, Ints
 from terms.config import GameConfig
@@ -51,10 +51,10 @@ class Resolution:
             raise ValueError(f"num_offers={self.num_offers}, num_prices={self.num_prices}; at least 2 and 4 are needed")
 
 
-STANDARD = Resolution()
+STANDARD_RESOLUTION = Resolution()
 
 
-class Problem(NamedTuple):
+class KnownTypeProblem(NamedTuple):
     """A known counterpart seen from the agent's chair, prices measured from its reservation.
 
     ``zopa`` is the agent's reservation, ``floor`` its best price (not positive), ``ceiling`` the counterpart's best.
@@ -72,14 +72,14 @@ class Problem(NamedTuple):
 class Solution(NamedTuple):
     """Values on the grid: ``values`` (K + 2, ranks, prices) at round, last four offers and standing price."""
 
-    problem: Problem
+    problem: KnownTypeProblem
     offers: Floats
     prices: Floats
     worth: Worth
     values: Floats
 
 
-def problem_of(config: GameConfig, family: Family, hidden: PrivateType, observation: Observation) -> Problem:
+def problem_of(config: GameConfig, family: Family, hidden: PrivateType, observation: Observation) -> KnownTypeProblem:
     """Translate and mirror: a seller's game is the buyer's with prices read from the other end.
 
     Raises
@@ -93,7 +93,7 @@ def problem_of(config: GameConfig, family: Family, hidden: PrivateType, observat
     side, reservation = sign(observation), hidden.reservation_price
     best, worst = (low, high) if side > 0 else (high, low)
     law = config.opening.harshness
-    return Problem(
+    return KnownTypeProblem(
         params=kernel_params(config, family, hidden.stance, high - low),
         urgency=hidden.urgency,
         zopa=side * (observation.reservation_price - reservation),
@@ -104,7 +104,7 @@ def problem_of(config: GameConfig, family: Family, hidden: PrivateType, observat
     )
 
 
-def offer_grid(problem: Problem, num_offers: int) -> Floats:
+def offer_grid(problem: KnownTypeProblem, num_offers: int) -> Floats:
     """Return the offers searched: the counterpart's reservation, even steps up to the own one, and two below.
 
     A step divides the rigidity threshold, so that some jump just reaches it. Offers below the counterpart's reservation
@@ -120,7 +120,7 @@ def offer_grid(problem: Problem, num_offers: int) -> Floats:
     return np.concatenate([below[below >= problem.floor], above])
 
 
-def price_grid(problem: Problem, num_prices: int) -> Floats:
+def standing_prices(problem: KnownTypeProblem, num_prices: int) -> Floats:
     """Return the standing prices: even up to the own reservation, where accepting starts to pay, then widening."""
     reach = min(problem.zopa, problem.ceiling)
     if reach <= 0 or problem.ceiling - reach <= 1e-9 * problem.params.price_range:
@@ -132,7 +132,7 @@ def price_grid(problem: Problem, num_prices: int) -> Floats:
     )
 
 
-def surplus_worth(problem: Problem, offers: Floats, prices: Floats) -> Worth:
+def surplus_worth(problem: KnownTypeProblem, offers: Floats, prices: Floats) -> Worth:
     """Return the game's own utility: what a deal leaves of the own reservation, nothing without one."""
     rounds = problem.params.horizon + 1
     return Worth(
@@ -143,7 +143,7 @@ def surplus_worth(problem: Problem, offers: Floats, prices: Floats) -> Worth:
 
 
 def solve_on(
-    problem: Problem, offers: Floats, prices: Floats, first_round: int = 2, worth: Worth | None = None
+    problem: KnownTypeProblem, offers: Floats, prices: Floats, first_round: int = 2, worth: Worth | None = None
 ) -> Solution:
     """Run backward induction on given grids down to ``first_round``.
 
@@ -170,9 +170,11 @@ def solve_on(
 
 
 @lru_cache(maxsize=16)
-def solve(problem: Problem, resolution: Resolution = STANDARD) -> Solution:
+def solve_known_type(problem: KnownTypeProblem, resolution: Resolution = STANDARD_RESOLUTION) -> Solution:
     """Solve a feasible problem on the standard grids; the last few solutions are kept."""
-    return solve_on(problem, offer_grid(problem, resolution.num_offers), price_grid(problem, resolution.num_prices))
+    return solve_on(
+        problem, offer_grid(problem, resolution.num_offers), standing_prices(problem, resolution.num_prices)
+    )
 
 
 def offer_action_values(solution: Solution, k: int, past: Sequence[int], standing: float | None) -> Floats:
@@ -197,27 +199,29 @@ def offer_action_values(solution: Solution, k: int, past: Sequence[int], standin
     else:
         rate = concession_rate(problem.urgency, history_features(made.tolist(), 1, problem.params), problem.params)
         law = _weights(solution.prices, np.array([standing]), rate, problem.params)[0]
-    offer_values(
+    known_type_offer_values(
         solution.offers, made, (first, second, third, last), k, problem.urgency, problem.params, solution.worth,
         solution.values[k + 1], law, out,
     )  # fmt: skip
     return out
 
 
-def value_at_start(problem: Problem, standing: float | None, resolution: Resolution = STANDARD) -> float:
+def value_at_start(
+    problem: KnownTypeProblem, standing: float | None, resolution: Resolution = STANDARD_RESOLUTION
+) -> float:
     """Return the value at the agent's first move; ``standing`` is the opening price it faces, if any."""
     if problem.zopa <= 0:
         return 0.0
-    best = float(offer_action_values(solve(problem, resolution), 1, (), standing).max())
+    best = float(offer_action_values(solve_known_type(problem, resolution), 1, (), standing).max())
     return max(best, 0.0 if standing is None else problem.zopa - standing)
 
 
 def situation_values(
-    problem: Problem,
+    problem: KnownTypeProblem,
     k: int,
     past: Sequence[float],
     standing: float | None,
-    resolution: Resolution = STANDARD,
+    resolution: Resolution = STANDARD_RESOLUTION,
     also: Sequence[float] = (),
 ) -> tuple[Floats, Floats]:
     """Return offers and their values in round ``k`` after any ``past`` own offers, on the grid or not.
@@ -228,15 +232,15 @@ def situation_values(
     """
     raised = np.maximum.accumulate(np.asarray(past, dtype=np.float64))[-SLOTS:]
     wanted = np.append(raised, also)
-    solution = solve(problem, resolution) if problem.zopa > 0 else None
+    solution = solve_known_type(problem, resolution) if problem.zopa > 0 else None
     if solution is None or _indices(solution.offers, wanted, problem) is None:
         offers = np.union1d(offer_grid(problem, resolution.num_offers), wanted)
-        solution = solve_on(problem, offers, price_grid(problem, resolution.num_prices), first_round=k + 1)
+        solution = solve_on(problem, offers, standing_prices(problem, resolution.num_prices), first_round=k + 1)
     indices = _indices(solution.offers, raised, problem)
     return solution.offers, offer_action_values(solution, k, indices or (), standing)
 
 
-def _indices(offers: Floats, past: Floats, problem: Problem) -> list[int] | None:
+def _indices(offers: Floats, past: Floats, problem: KnownTypeProblem) -> list[int] | None:
     """Return the grid numbers of ``past``, or ``None`` if one of them is not on the grid."""
     if len(past) == 0:
         return []
@@ -245,7 +249,7 @@ def _indices(offers: Floats, past: Floats, problem: Problem) -> list[int] | None
     return [int(index) for index in nearest] if is_exact.all() else None
 
 
-def _rates(problem: Problem, offers: Floats) -> tuple[Ints, list[float]]:
+def _rates(problem: KnownTypeProblem, offers: Floats) -> tuple[Ints, list[float]]:
     """Give a number to the concession rate of every (offers counted, first, last): it depends on nothing else."""
     n, numbers = len(offers), dict[float, int]()
     table = np.zeros((SLOTS + 1, n, n), dtype=np.int64)
@@ -266,7 +270,7 @@ def _weights(prices: Floats, tops: Floats, rate: float, params: KernelParams) ->
     return out
 
 
-def opening_weights(problem: Problem, prices: Floats) -> Floats:
+def opening_weights(problem: KnownTypeProblem, prices: Floats) -> Floats:
     r"""Return the law of the opening price on the nodes: uniform harshness, normal noise, clipped to [0, ceiling].
 
     The excess ``E (b - a)^+`` of a normal averages over a uniform mean on ``[m_0, m_1]`` in closed form, by

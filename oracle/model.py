@@ -21,7 +21,7 @@ from terms.types import Channel, Role
 NUM_CUES = 9
 
 
-class Rules(NamedTuple):
+class KernelRules(NamedTuple):
     """Constants of the kernel that all types share. ``last_answered`` is the last round whose offer is answered."""
 
     horizon: int
@@ -46,7 +46,7 @@ class Rules(NamedTuple):
     pressure_reference: float
 
 
-class Columns(NamedTuple):
+class TypeColumns(NamedTuple):
     """What a type does: ``urgency`` (nodes,), ``opening_scale`` (groups, nodes), the rest by group.
 
     ``sentiment`` and ``posture_bias`` are (groups, 3). ``temperature`` divides the posture logits; a group whose
@@ -71,8 +71,8 @@ class Columns(NamedTuple):
 class Model(NamedTuple):
     """A game with its belief columns."""
 
-    rules: Rules
-    columns: Columns
+    rules: KernelRules
+    columns: TypeColumns
 
 
 class Priors(NamedTuple):
@@ -99,7 +99,7 @@ def build_model(knowledge: Knowledge, grid: Grid) -> Model:
         if each.noise_sd <= 0 or each.opening_sd <= 0:
             raise ValueError(f"family {group.family} has price noise 0; the belief over prices needs a positive noise")
     first, cues, harshness = params[0], config.cues, config.opening.harshness
-    rules = Rules(
+    rules = KernelRules(
         horizon=config.horizon,
         last_answered=config.horizon if config.final_offer_answered else config.horizon - 1,
         walk_round=first.walk_round,
@@ -125,7 +125,7 @@ def build_model(knowledge: Knowledge, grid: Grid) -> Model:
     channels = [config.families[family].channel for family, _ in groups]
     stances = [STANCES.index(stance) for _, stance in groups]
     mute = len(set(channels)) == 1 and channels[0] in _TEMPERATURE_FREE
-    columns = Columns(
+    columns = TypeColumns(
         urgency=urgency,
         opening_scale=np.array([[opening_scale(float(u), each) for u in urgency] for each in params]),
         rho=np.array([each.rho for each in params]),

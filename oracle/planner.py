@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.fitted import FittedValues, make_planner
-from oracle.kernels.belief import TOP, observe
+from oracle.kernels.belief import TOP, update_belief
 from oracle.kernels.paths import decide_once
-from oracle.kernels.planning import Planner, State, offer_values
+from oracle.kernels.planning import CompiledPlanner, State, offer_values
 from oracle.model import Model, build_model
 from oracle.posterior import SENTIMENTS, seat_of
 from oracle.prior import Grid, Knowledge, Seat, build_prior
@@ -26,7 +26,7 @@ ACCEPT, OFFER, REJECT = range(3)
 HIDDEN_CUE = (-1, -1)
 
 
-class Decision(NamedTuple):
+class BestMove(NamedTuple):
     """What the planner would do: ``kind`` (0 accept, 1 offer, 2 reject), canonical price, and value in percent of R."""
 
     kind: int
@@ -105,7 +105,7 @@ class BeliefTracker:
         standing = self.standing if self.standing is not None else TOP
         code = HIDDEN_CUE if cue is None else (SENTIMENTS.index(cue.sentiment), POSTURES.index(cue.posture))
         offers = np.array(self.offers, dtype=np.float64)
-        evidence = observe(
+        evidence = update_belief(
             self.weights, self.low, self.high, offers, self.round, (price, standing, opened), code, self.model
         )
         if not evidence > 0:
@@ -123,14 +123,14 @@ class FittedAgent:
     num_nodes: int = 12
     name: str = "bayes"
     _tracker: BeliefTracker | None = None
-    _planner: Planner | None = None
+    _planner: CompiledPlanner | None = None
 
     def for_episode(self, seed: int) -> FittedAgent:
         """Return the agent for one episode; ``seed`` is not used, as the planner never draws."""
         del seed
         return replace(self, _planner=self._planner or self.planner(), _tracker=None)
 
-    def planner(self) -> Planner:
+    def planner(self) -> CompiledPlanner:
         """Return what decisions are computed with."""
         model = build_model(self.values.knowledge, self.values.grid)
         return make_planner(
@@ -150,19 +150,19 @@ class FittedAgent:
         return to_action(decide(tracker, planner), tracker, observation)
 
 
-def decide(tracker: BeliefTracker, planner: Planner) -> Decision:
+def decide(tracker: BeliefTracker, planner: CompiledPlanner) -> BestMove:
     """Return the planner's decision at the tracker's state."""
-    return Decision(*decide_once(tracker.state(), planner))
+    return BestMove(*decide_once(tracker.state(), planner))
 
 
-def offer_value(tracker: BeliefTracker, planner: Planner, prices: Floats) -> Floats:
+def offer_value(tracker: BeliefTracker, planner: CompiledPlanner, prices: Floats) -> Floats:
     """Return the value of offering each of ``prices`` (canonical), in percent of R."""
     out = np.empty(len(prices))
     offer_values(np.ascontiguousarray(prices, dtype=np.float64), tracker.state(), planner, out)
     return out
 
 
-def to_action(decision: Decision, tracker: BeliefTracker, observation: Observation) -> Action:
+def to_action(decision: BestMove, tracker: BeliefTracker, observation: Observation) -> Action:
     """Return the decision as a legal action in the episode's units, with the belief it rests on."""
     belief = tracker.stated_belief()
     if decision.kind == ACCEPT:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from oracle import likelihood
-from oracle.prior import SCALE, Grid, Group, Knowledge, Seat, build_prior
+from oracle.prior import SCALE, Grid, Knowledge, Seat, TypeGroup, build_prior
 from terms.aliases import Floats
 from terms.cues import POSTURES, concession_share, posture_probs, sentiment_probs
 from terms.kernel import STANCES, KernelParams, concession_rate, history_features, kernel_params, opening_scale
@@ -44,7 +44,7 @@ class Posterior:
     low: Floats
     high: Floats
     urgency: Floats
-    groups: tuple[Group, ...]
+    groups: tuple[TypeGroup, ...]
     weights: Floats
     round: int = 0
     standing: float | None = None

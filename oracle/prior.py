@@ -119,7 +119,7 @@ class Seat:
         return self.to_canonical(self.reservation_price)
 
 
-class Group(NamedTuple):
+class TypeGroup(NamedTuple):
     """One behavioural class of columns."""
 
     family: Family
@@ -137,7 +137,7 @@ class Prior(NamedTuple):
     low: Floats
     high: Floats
     urgency: Floats
-    groups: tuple[Group, ...]
+    groups: tuple[TypeGroup, ...]
     weights: Floats
 
 
@@ -177,9 +177,9 @@ def build_prior(knowledge: Knowledge, own: float, grid: Grid, role: Role = Role.
     return Prior(low, high, urgency, column_groups(knowledge), weights / weights.sum())
 
 
-def column_groups(knowledge: Knowledge) -> tuple[Group, ...]:
+def column_groups(knowledge: Knowledge) -> tuple[TypeGroup, ...]:
     """Return the (family, stance) pairs in the order of every group axis."""
-    return tuple(Group(family, stance) for family in knowledge.families for stance in STANCES)
+    return tuple(TypeGroup(family, stance) for family in knowledge.families for stance in STANCES)
 
 
 def regime_urgency(knowledge: Knowledge, grid: Grid) -> tuple[Floats, dict[Regime, Floats]]:

@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from terms.aliases import Floats
 
 RIDGE = 1e-4
-MIN_SPREAD = 0.3  # features are of order one
+MIN_FEATURE_SPREAD = 0.3  # features are of order one
 
 
 class Net(NamedTuple):
@@ -88,7 +88,7 @@ def standardised(net: Net, x: Floats, y: Floats) -> Net:
 
 def _standards(x: Floats) -> tuple[Floats, Floats]:
     """Return means and scales; a floor on the scale keeps a rare value of an almost constant feature from ruling."""
-    return x.mean(axis=0), np.maximum(x.std(axis=0), MIN_SPREAD)
+    return x.mean(axis=0), np.maximum(x.std(axis=0), MIN_FEATURE_SPREAD)
 
 
 def _levenberg_marquardt(

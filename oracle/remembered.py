@@ -19,7 +19,7 @@ from oracle import clairvoyant, known_type
 from oracle.cache import load_or_solve, solution_key
 from oracle.clairvoyant import clairvoyant_values, start_of
 from oracle.kernels.compiling import SOURCE_DIGEST
-from oracle.known_type import STANDARD, Resolution
+from oracle.known_type import STANDARD_RESOLUTION, Resolution
 from terms.aliases import Floats
 from terms.scenario import Scenario
 
@@ -29,7 +29,7 @@ _SOLVER = (clairvoyant, known_type)
 def remembered_values(
     scenarios: Sequence[Scenario],
     *,
-    resolution: Resolution = STANDARD,
+    resolution: Resolution = STANDARD_RESOLUTION,
     num_threads: int = 2,
     folder: Path | None = None,
 ) -> Floats:

@@ -40,7 +40,7 @@ THOROUGH = replace(SETTINGS, num_paths=9000, steps=25, num_nodes=10, halvings=1)
 zopa more (two samples of 4,000 fresh episodes, standard error 0.13 each), against adversarial ones 0.4 % less."""
 THOROUGH_FOR = frozenset({("taciturn", "overlap")})
 VALUES_VERSION = 1  # raise it when the meaning of a feature or a parameter changes
-SEED = 20_260_513
+TRAINING_SEED = 20_260_513
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def values_digest(values: FittedValues) -> str:
     return digest.hexdigest()
 
 
-def verify(
+def earned_on_fresh_episodes(
     family: str,
     prior: str,
     *,
@@ -207,7 +207,7 @@ def _earnings(rows: Floats) -> dict[str, Any]:
 
 
 def _fit(knowledge: Knowledge, settings: TrainingSettings) -> FittedValues:
-    return train(knowledge, settings, rng=np.random.default_rng(SEED))
+    return train(knowledge, settings, rng=np.random.default_rng(TRAINING_SEED))
 
 
 @lru_cache(maxsize=32)

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.kernels.simulate import FIXED, PATIENT, SCHEDULE, TIME_DEPENDENT, Episodes, Outcomes, simulate_episodes
+from oracle.kernels.simulate import (
+    FIXED,
+    PATIENT,
+    SCHEDULE,
+    TIME_DEPENDENT,
+    SimulatedEpisodes,
+    SimulatedOutcomes,
+    simulate_episodes,
+)
 from terms.agents import moves
 from terms.agents.scripted import FixedConcession, Patient, TimeDependent
 from terms.cells import Cell
@@ -23,7 +31,7 @@ from terms.kernel import STANCES, kernel_params
 from terms.scenario import Scenario
 from terms.types import Accept, Action, Observation, Opener, Regime, Role, Termination
 
-TERMINATIONS = (
+TERMINATION_CODES = (
     Termination.AGENT_ACCEPT,
     Termination.COUNTERPART_ACCEPT,
     Termination.COUNTERPART_WALK,
@@ -62,10 +70,10 @@ class Schedule:
         return moves.accept_or_offer(observation, price)
 
 
-class Batch(NamedTuple):
+class EpisodeArrays(NamedTuple):
     """Episodes as arrays, with the constants they are played under; ``params`` has shape (groups, constants)."""
 
-    episodes: Episodes
+    episodes: SimulatedEpisodes
     params: np.ndarray
     horizon: int
     is_final_answered: bool
@@ -75,12 +83,12 @@ class Batch(NamedTuple):
         """How many episodes the batch holds."""
         return len(self.episodes.sign)
 
-    def slice(self, start: int, stop: int) -> Batch:
+    def slice(self, start: int, stop: int) -> EpisodeArrays:
         """Return the episodes ``start`` to ``stop`` (views, not copies)."""
-        return self._replace(episodes=Episodes._make(column[start:stop] for column in self.episodes))
+        return self._replace(episodes=SimulatedEpisodes._make(column[start:stop] for column in self.episodes))
 
 
-def to_batch(scenarios: Sequence[Scenario]) -> Batch:
+def to_batch(scenarios: Sequence[Scenario]) -> EpisodeArrays:
     """Lay scenarios out as arrays. They must share one horizon and one answer to the question of the final offer."""
     if not scenarios:
         raise ValueError("scenarios is empty; a batch needs at least one")
@@ -98,7 +106,7 @@ def to_batch(scenarios: Sequence[Scenario]) -> Batch:
             rows.append(kernel_params(item.config, item.family, stance, item.price_range))
         numbers.append(groups[key])
     draws = [[draw[:3] for draw in item.noise.responses] for item in scenarios]
-    episodes = Episodes(
+    episodes = SimulatedEpisodes(
         group=np.array(numbers, dtype=np.int64),
         sign=np.array([item.sign for item in scenarios], dtype=np.int64),
         agent_opens=np.array([item.opener is Opener.AGENT for item in scenarios], dtype=np.int64),
@@ -112,10 +120,10 @@ def to_batch(scenarios: Sequence[Scenario]) -> Batch:
         draws=np.array(draws, dtype=np.float64),
     )
     horizon, is_final_answered = rules.pop()
-    return Batch(episodes, np.array(rows, dtype=np.float64), horizon, is_final_answered)
+    return EpisodeArrays(episodes, np.array(rows, dtype=np.float64), horizon, is_final_answered)
 
 
-def draw_batch(cell: Cell, n: int, *, rng: np.random.Generator, config: GameConfig | None = None) -> Batch:
+def draw_batch(cell: Cell, n: int, *, rng: np.random.Generator, config: GameConfig | None = None) -> EpisodeArrays:
     """Draw ``n`` fresh episodes of ``cell`` as arrays."""
     if n < 1:
         raise ValueError(f"n={n}; it must be at least 1")
@@ -128,7 +136,7 @@ def draw_batch(cell: Cell, n: int, *, rng: np.random.Generator, config: GameConf
     draws[:, :, 2] = rng.standard_normal((n, horizon))
     width = settings.price_max - settings.price_min
     stances = settings.families[cell.family].stance_prior
-    episodes = Episodes(
+    episodes = SimulatedEpisodes(
         group=rng.choice(len(STANCES), size=n, p=stances),
         sign=np.full(n, 1 if buys else -1),
         agent_opens=np.full(n, int(cell.opener is Opener.AGENT)),
@@ -142,7 +150,7 @@ def draw_batch(cell: Cell, n: int, *, rng: np.random.Generator, config: GameConf
         draws=draws,
     )
     rows = [kernel_params(settings, cell.family, stance, width) for stance in STANCES]
-    return Batch(episodes, np.array(rows, dtype=np.float64), horizon, settings.final_offer_answered)
+    return EpisodeArrays(episodes, np.array(rows, dtype=np.float64), horizon, settings.final_offer_answered)
 
 
 def _draw(law: Uniform, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -187,7 +195,7 @@ def compiled_policy(agent: Any, horizon: int) -> tuple[int, np.ndarray]:
             raise ValueError(f"agent={type(agent).__name__} is not compiled, allowed are {known}; use terms.play")
 
 
-def simulate(batch: Batch, agent: Any, *, num_threads: int = 1) -> Outcomes:
+def simulate(batch: EpisodeArrays, agent: Any, *, num_threads: int = 1) -> SimulatedOutcomes:
     """Play a batch with one scripted agent.
 
     Returns
@@ -198,7 +206,7 @@ def simulate(batch: Batch, agent: Any, *, num_threads: int = 1) -> Outcomes:
     """
     policy, settings = compiled_policy(agent, batch.horizon)
     n = batch.num_episodes
-    out = Outcomes(
+    out = SimulatedOutcomes(
         termination=np.empty(n, dtype=np.int64),
         price=np.empty(n),
         utility=np.empty(n),
@@ -209,7 +217,7 @@ def simulate(batch: Batch, agent: Any, *, num_threads: int = 1) -> Outcomes:
     edges = np.linspace(0, n, num_threads + 1).astype(int).tolist()
 
     def run(start: int, stop: int) -> None:
-        part = Outcomes._make(column[start:stop] for column in out)
+        part = SimulatedOutcomes._make(column[start:stop] for column in out)
         chunk = batch.slice(start, stop)
         simulate_episodes(chunk.episodes, batch.params, policy, settings, batch.is_final_answered, part)
 

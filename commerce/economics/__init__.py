@@ -1,6 +1,6 @@
 """What a negotiation is worth in money, and chains of them: the door from money to the game."""
 
-from commerce.economics.chain import BankrollChain, ChainConfig, Supplier, build_chain
+from commerce.economics.chain import BankrollChain, ChainConfig, ChainSupplier, build_chain
 from commerce.economics.config import SESSION_ECONOMICS, EconomicsConfig
 from commerce.economics.unit import Perspective, UnitEconomics, unit_economics
 
@@ -8,9 +8,9 @@ __all__ = [
     "SESSION_ECONOMICS",
     "BankrollChain",
     "ChainConfig",
+    "ChainSupplier",
     "EconomicsConfig",
     "Perspective",
-    "Supplier",
     "UnitEconomics",
     "build_chain",
     "unit_economics",

@@ -69,7 +69,7 @@ class ChainConfig(Frozen):
 
 
 @dataclass(frozen=True, slots=True)
-class Supplier:
+class ChainSupplier:
     """Somebody met in a session; ``number`` counts from 1 within it."""
 
     number: int
@@ -87,7 +87,7 @@ class BankrollChain:
     """One session before anybody has moved: ``scenarios[t]`` is played with ``who[t]``, t from 0."""
 
     session: int
-    who: tuple[Supplier, ...]
+    who: tuple[ChainSupplier, ...]
     scenarios: tuple[Scenario, ...]
 
 
@@ -131,7 +131,7 @@ def build_chain(session: int, chain: ChainConfig, bankroll: BankrollConfig) -> B
     return BankrollChain(session, who, scenarios)
 
 
-def draw_supplier(number: int, chain: ChainConfig, stream: Streams) -> Supplier:
+def draw_supplier(number: int, chain: ChainConfig, stream: Streams) -> ChainSupplier:
     """Draw the type of the next supplier from the mixture of the regimes' laws."""
 
     def uniform(name: str) -> float:
@@ -147,10 +147,10 @@ def draw_supplier(number: int, chain: ChainConfig, stream: Streams) -> Supplier:
     urgency = float(stream("supplier_urgency").beta(law.a, law.b))
     stance = STANCES[pick(chain.game.families[family].stance_prior, uniform("stance"))]
     reservation = seller if chain.perspective.role is Role.BUYER else buyer
-    return Supplier(number, family, PrivateType(reservation, urgency, stance))
+    return ChainSupplier(number, family, PrivateType(reservation, urgency, stance))
 
 
-def draw_period(name: str, period: int, supplier: Supplier, chain: ChainConfig, stream: Streams) -> Scenario:
+def draw_period(name: str, period: int, supplier: ChainSupplier, chain: ChainConfig, stream: Streams) -> Scenario:
     """Draw what the next period brings beside its supplier; ``period`` counts from 1."""
     game = chain.game
     x = _canonical(supplier.hidden.reservation_price, chain)

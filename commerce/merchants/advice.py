@@ -11,7 +11,7 @@ _FREIGHT_AND_RETURNS = 0.06  # guessed cost of serving a unit as a share of its 
 
 
 @dataclass
-class Product:
+class MarketProduct:
     """A product the merchant knows."""
 
     product_id: str
@@ -44,16 +44,16 @@ class Advice(Protocol):
     def rank_store_types(self, market: Market) -> list[str]:
         """Return store types, the most promising first."""
 
-    def choose_products(self, category: str, products: Sequence[Product], num: int) -> list[Product]:
+    def choose_products(self, category: str, products: Sequence[MarketProduct], num: int) -> list[MarketProduct]:
         """Return the ``num`` most promising products of a category."""
 
-    def price(self, product: Product) -> float:
+    def price(self, product: MarketProduct) -> float:
         """Return the list price in yuan."""
 
     def choose_suppliers(self, suppliers: Sequence[SupplierCard]) -> list[SupplierCard]:
         """Return whom to ask, the best first."""
 
-    def bid(self, product: Product, supplier: SupplierCard) -> float | None:
+    def bid(self, product: MarketProduct, supplier: SupplierCard) -> float | None:
         """Return a price worth repeating until it is taken; ``None`` to press with low bids and take the counter."""
 
 
@@ -68,11 +68,11 @@ class PublicAdvice:
 
         return [card["store_type"] for card in sorted(market.store_types, key=score, reverse=True)]
 
-    def choose_products(self, category: str, products: Sequence[Product], num: int) -> list[Product]:
+    def choose_products(self, category: str, products: Sequence[MarketProduct], num: int) -> list[MarketProduct]:
         """Take the dearest: within a category all products have the same volume."""
         return sorted(products, key=lambda product: (-product.reference, product.product_id))[:num]
 
-    def price(self, product: Product) -> float:
+    def price(self, product: MarketProduct) -> float:
         """Stay at the reference price, where the published demand curves are anchored."""
         return product.reference
 
@@ -81,7 +81,7 @@ class PublicAdvice:
         usable = [card for card in suppliers if not card.is_blocked]
         return sorted(usable, key=lambda card: (card.deliveries == 0, card.ratio, card.email))
 
-    def bid(self, product: Product, supplier: SupplierCard) -> float | None:
+    def bid(self, product: MarketProduct, supplier: SupplierCard) -> float | None:
         """Press and take the counter."""
         return None
 

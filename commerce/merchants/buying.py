@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from commerce.merchants.advice import Advice, Product, SupplierCard
+from commerce.merchants.advice import Advice, MarketProduct, SupplierCard
 from commerce.merchants.base import Call
 
 PRESS_BIDS = 3
@@ -45,7 +45,7 @@ class Buyer:
             self.suppliers[category] = cards
         return self.suppliers[category]
 
-    def scout(self, product: Product, budget: float) -> None:
+    def scout(self, product: MarketProduct, budget: float) -> None:
         """Press every supplier of a category at once, then give test orders to the cheapest."""
         cards = [card for card in self.find_suppliers(product.category) if not card.is_blocked]
         ranked = self._advice.choose_suppliers(cards)
@@ -62,7 +62,7 @@ class Buyer:
                 self._take(card, [(product, _TEST_UNITS)])
                 budget -= cost
 
-    def restock(self, needs: Sequence[tuple[Product, int]], budget: float) -> None:
+    def restock(self, needs: Sequence[tuple[MarketProduct, int]], budget: float) -> None:
         """Buy ``needs`` of one category from its best proven supplier."""
         cards = self._advice.choose_suppliers(self.find_suppliers(needs[0][0].category))
         if not cards:
@@ -77,7 +77,7 @@ class Buyer:
             self._say([card], [self._low_bid(product) for product, _ in needs])
         self._take(card, affordable(needs, card.ratio, min(budget, self.bank)))
 
-    def _insist(self, card: SupplierCard, wanted: list[tuple[Product, int, float]], budget: float) -> None:
+    def _insist(self, card: SupplierCard, wanted: list[tuple[MarketProduct, int, float]], budget: float) -> None:
         """Repeat a fair bid until it is taken."""
         for _ in range(8):
             moves = []
@@ -93,7 +93,7 @@ class Buyer:
             wanted = [row for row in wanted if row[0].product_id not in taken]
             budget -= sum(taken.values())
 
-    def _take(self, card: SupplierCard, needs: Sequence[tuple[Product, int]]) -> None:
+    def _take(self, card: SupplierCard, needs: Sequence[tuple[MarketProduct, int]]) -> None:
         """Accept the standing prices of a supplier."""
         standing = self._standing.get(card.email, {})
         moves = [
@@ -104,7 +104,7 @@ class Buyer:
         if moves:
             self._say([card], moves)
 
-    def _low_bid(self, product: Product) -> dict[str, Any]:
+    def _low_bid(self, product: MarketProduct) -> dict[str, Any]:
         return move("offer", product, max(0.01, _LOW_BID * product.reference), 1)
 
     def _say(self, cards: Sequence[SupplierCard], moves: list[dict[str, Any]]) -> dict[str, float]:
@@ -173,12 +173,14 @@ class Buyer:
         return dict(self._call(tool, arguments).data or {})
 
 
-def move(action: str, product: Product, price: float, units: int) -> dict[str, Any]:
+def move(action: str, product: MarketProduct, price: float, units: int) -> dict[str, Any]:
     """Return one structured move."""
     return {"action": action, "sku_id": product.product_id, "price": round(price, 2), "quantity": units}
 
 
-def affordable(needs: Sequence[tuple[Product, int]], ratio: float, budget: float) -> list[tuple[Product, int]]:
+def affordable(
+    needs: Sequence[tuple[MarketProduct, int]], ratio: float, budget: float
+) -> list[tuple[MarketProduct, int]]:
     """Return what of ``needs`` the budget covers, in order."""
     chosen = []
     for product, units in needs:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from commerce.branching import View
-from commerce.merchants.advice import Market, Product, SupplierCard
+from commerce.merchants.advice import Market, MarketProduct, SupplierCard
 from commerce.merchants.base import open_stores
-from commerce.merchants.lines import Line
+from commerce.merchants.lines import ProductLine
 
 PAGE_ROWS = 200
 _LEAD_DAYS = 7
@@ -26,9 +26,9 @@ class Inherited(NamedTuple):
 
     market: Market
     stores: dict[str, str]
-    catalogue: dict[str, list[Product]]
+    catalogue: dict[str, list[MarketProduct]]
     suppliers: dict[str, list[SupplierCard]]
-    lines: dict[str, Line]
+    lines: dict[str, ProductLine]
     on_the_way: list[dict[str, Any]]
     bank: float
     wallet: float
@@ -44,10 +44,10 @@ def pages_of(ask: Ask, tool: str, part: str | None = None, **arguments: Any) -> 
         yield from found.get("results", [])
 
 
-def products_of(ask: Ask, category: str) -> list[Product]:
+def products_of(ask: Ask, category: str) -> list[MarketProduct]:
     """Return the catalogue of a category."""
     rows = pages_of(ask, "list_products", category=category)
-    return [Product(row["product_id"], category, row["reference_price"]) for row in rows]
+    return [MarketProduct(row["product_id"], category, row["reference_price"]) for row in rows]
 
 
 def inherit(view: View) -> Inherited:
@@ -75,7 +75,7 @@ def inherit(view: View) -> Inherited:
     )
 
 
-def _lines(view: View, stores: Mapping[str, str], products: Mapping[str, Product]) -> dict[str, Line]:
+def _lines(view: View, stores: Mapping[str, str], products: Mapping[str, MarketProduct]) -> dict[str, ProductLine]:
     """Return what is listed or was ever bought, with the pace at which it sold."""
     first_day = {row["product_id"]: row["day"] for row in reversed(view.purchases())}
     sold = {row["product_id"]: row["units_sold"] for row in pages_of(view.look, "trace_return_sources")}
@@ -87,14 +87,14 @@ def _lines(view: View, stores: Mapping[str, str], products: Mapping[str, Product
     for product_id in sorted({*price, *first_day} & set(products)):
         product = products[product_id]
         days = max(1, view.time["day"] - first_day.get(product_id, 0) - _LEAD_DAYS)
-        line = Line(product, stores[product.category], price=price.get(product_id, 0.0))
+        line = ProductLine(product, stores[product.category], price=price.get(product_id, 0.0))
         if product_id in sold:
             line.velocity, line.days_listed = sold[product_id] / days, days
         lines[product_id] = line
     return lines
 
 
-def _cards(view: View, category: str, products: Mapping[str, Product]) -> list[SupplierCard]:
+def _cards(view: View, category: str, products: Mapping[str, MarketProduct]) -> list[SupplierCard]:
     """Return the suppliers of a category as their deliveries show them."""
     rows = view.look("supplier_search", category=category)["results"]
     cards = {row["supplier_email"]: SupplierCard(row["supplier_email"], category) for row in rows}

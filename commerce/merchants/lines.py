@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from commerce.merchants.advice import Product
+from commerce.merchants.advice import MarketProduct
 
 _SMOOTHING = 0.15
 _FIRST_UNITS = 4
@@ -12,10 +12,10 @@ _SOLD_OUT_FACTOR = 1.5  # of the level, because demand was more than what was se
 
 
 @dataclass
-class Line:
+class ProductLine:
     """One product the merchant trades."""
 
-    product: Product
+    product: MarketProduct
     store_id: str
     velocity: float = 0.0
     days_listed: int = 0
@@ -26,7 +26,7 @@ class Line:
     price: float = 0.0
 
 
-def note_sales(line: Line, sold: int, shelf: int) -> None:
+def note_sales(line: ProductLine, sold: int, shelf: int) -> None:
     """Update shelf and velocity from yesterday's sale; a day without stock says nothing about demand."""
     line.on_hand = max(shelf, line.on_hand)
     line.shelf = shelf
@@ -35,7 +35,7 @@ def note_sales(line: Line, sold: int, shelf: int) -> None:
         line.velocity += max(_SMOOTHING, 1 / line.days_listed) * (sold - line.velocity)
 
 
-def units_needed(line: Line, cover_days: int, on_order: int) -> int:
+def units_needed(line: ProductLine, cover_days: int, on_order: int) -> int:
     """Return the units up to ``velocity * cover_days``; a product never listed gets a first few."""
     have = line.on_hand + on_order
     if line.days_listed == 0:

@@ -14,7 +14,7 @@ import numpy as np
 
 from commerce.config import Rules
 from commerce.demand import price_response, saturate
-from commerce.merchants.advice import Market, Product, SupplierCard
+from commerce.merchants.advice import Market, MarketProduct, SupplierCard
 from commerce.procurement import pair_terms
 from commerce.returns import price_return_factor
 from commerce.setting import Setting
@@ -77,12 +77,12 @@ class PrivilegedAdvice:
         )
         return float(demand @ margin[chosen]) - kind.operations_fen
 
-    def choose_products(self, category: str, products: Sequence[Product], num: int) -> list[Product]:
+    def choose_products(self, category: str, products: Sequence[MarketProduct], num: int) -> list[MarketProduct]:
         """Take the products with the largest expected margin."""
         index, (_, margin) = self._setting.world.sku_index, self._best
         return sorted(products, key=lambda product: -margin[index[product.product_id]])[:num]
 
-    def price(self, product: Product) -> float:
+    def price(self, product: MarketProduct) -> float:
         """Return the price of the largest expected margin."""
         return float(self._best[0][self._setting.world.sku_index[product.product_id]]) * product.reference
 
@@ -96,7 +96,7 @@ class PrivilegedAdvice:
             card for card, who in sorted(honest, key=lambda pair: (_YIELDING.index(pair[1].personality), pair[0].email))
         ]
 
-    def bid(self, product: Product, supplier: SupplierCard) -> float | None:
+    def bid(self, product: MarketProduct, supplier: SupplierCard) -> float | None:
         """Repeat a bid just above the supplier's floor."""
         world = self._setting.world
         sku, row = world.sku_index[product.product_id], world.supplier_index[supplier.email]

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from commerce.branching import View
-from commerce.merchants.advice import Advice, Market, Product
+from commerce.merchants.advice import Advice, Market, MarketProduct
 from commerce.merchants.base import Call
 from commerce.merchants.buying import Buyer
 from commerce.merchants.handover import inherit, pages_of, products_of
-from commerce.merchants.lines import Line, note_sales, units_needed
+from commerce.merchants.lines import ProductLine, note_sales, units_needed
 from commerce.tools import WAIT
 from commerce.year import Result
 
@@ -62,8 +62,8 @@ class _Trader:
         self._market = Market()
         self._stores: dict[str, str] = {}
         self._queue: list[str] = []
-        self._catalogue: dict[str, list[Product]] = {}
-        self._lines: dict[str, Line] = {}
+        self._catalogue: dict[str, list[MarketProduct]] = {}
+        self._lines: dict[str, ProductLine] = {}
         self._scouted: set[str] = set()
         self._arrived = False
         self._sold_yesterday = 0
@@ -146,7 +146,7 @@ class _Trader:
         num = min(_MAX_PRODUCTS, traded + _START_PRODUCTS)
         for product in self._advice.choose_products(category, self._catalogue[category], num):
             if product.product_id not in self._lines:
-                line = Line(product, store_id, price=self._advice.price(product))
+                line = ProductLine(product, store_id, price=self._advice.price(product))
                 self._lines[product.product_id] = line
                 self._buyer.references[product.product_id] = product.reference
 
@@ -236,7 +236,7 @@ class _Trader:
 
     def _buy(self) -> None:
         """Scout new categories and restock thin ones while the day and the money last."""
-        by_category: dict[str, list[Line]] = {}
+        by_category: dict[str, list[ProductLine]] = {}
         for line in self._lines.values():
             by_category.setdefault(line.product.category, []).append(line)
         urgency = {name: self._value(lines) for name, lines in by_category.items()}
@@ -252,7 +252,7 @@ class _Trader:
                 needs = [(line.product, self._need(line)) for line in lines]
                 self._buyer.restock([need for need in needs if need[1] > 0], budget / 2)
 
-    def _value(self, lines: list[Line]) -> float:
+    def _value(self, lines: list[ProductLine]) -> float:
         """Return how much it is worth to buy now; a category that was never scouted comes first."""
         if lines[0].product.category not in self._scouted:
             return 1e12
@@ -262,7 +262,7 @@ class _Trader:
         stock = sum(line.velocity * _COVER_DAYS * line.product.reference for line in lines)
         return needs if needs > _REORDER_SHARE * stock else 0.0
 
-    def _need(self, line: Line) -> int:
+    def _need(self, line: ProductLine) -> int:
         """Return the units up to the order-up-to level."""
         days = min(_COVER_DAYS, self._num_days - _CLEAR_DAYS - self._day)
         return units_needed(line, days, self._buyer.on_order(line.product.product_id))

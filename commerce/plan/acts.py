@@ -12,14 +12,14 @@ from commerce.plan.planned import StorePlan
 _KINDS = ("stores", "fees", "buys", "withdrawals", "shipments", "promotions", "prices", "shelf")
 
 
-class Group(NamedTuple):
+class ActGroup(NamedTuple):
     """Rows of one table that are carried out at once: all of them have the same day and order."""
 
     kind: str
     rows: slice
 
 
-def acts_by_day(plan: StorePlan, num_days: int) -> list[list[Group]]:
+def acts_by_day(plan: StorePlan, num_days: int) -> list[list[ActGroup]]:
     """Return the groups of each day from 0 to ``num_days``, in the order in which they are carried out."""
     tables: list[Any] = [getattr(plan, kind) for kind in _KINDS]
     lengths = [len(table.order) for table in tables]
@@ -30,8 +30,8 @@ def acts_by_day(plan: StorePlan, num_days: int) -> list[list[Group]]:
     keys = np.stack([day, order, kind])[:, sequence]
     starts = np.flatnonzero(np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)])[: len(sequence)])
     stops = np.append(starts, len(sequence))[1:]
-    days: list[list[Group]] = [[] for _ in range(num_days + 1)]
+    days: list[list[ActGroup]] = [[] for _ in range(num_days + 1)]
     rows = row[sequence]
     for a, b in zip(starts.tolist(), stops.tolist(), strict=True):
-        days[keys[0, a]].append(Group(_KINDS[keys[2, a]], slice(int(rows[a]), int(rows[b - 1]) + 1)))
+        days[keys[0, a]].append(ActGroup(_KINDS[keys[2, a]], slice(int(rows[a]), int(rows[b - 1]) + 1)))
     return days

@@ -21,7 +21,7 @@ from commerce.config import Rules
 from commerce.decisions import EVERYTHING, LIQUIDATE_STORE, OPEN_STORE
 from commerce.ledger import Account, close_batches
 from commerce.morning import finish, morning_step, start_year
-from commerce.plan.acts import Group, acts_by_day
+from commerce.plan.acts import ActGroup, acts_by_day
 from commerce.plan.dispatch import Dispatch
 from commerce.plan.planned import ListPrices, ShelfActs, StorePlan, check_plan
 from commerce.plan.shelving import Shelves
@@ -108,7 +108,7 @@ class _Run:
             "shelf": self._act_on_shelf,
         }
 
-    def do_day(self, acts: list[Group], stop_minute: int | None) -> None:
+    def do_day(self, acts: list[ActGroup], stop_minute: int | None) -> None:
         """Do the acts of one day and go to the next morning; with a minute given, give up then."""
         state, setting = self.state, self.setting
         state.notices.clear()

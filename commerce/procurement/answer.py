@@ -24,7 +24,7 @@ class AnswerDraws(NamedTuple):
     price: float
 
 
-class Answer(NamedTuple):
+class SupplierAnswer(NamedTuple):
     """``price`` is the counter-offer of a supplier that neither accepts nor walks away."""
 
     accepts: bool = False
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 def answer_offer(
     terms: PairTerms, rules: Rules, standing: int, offers: Sequence[int], round_number: int, draws: AnswerDraws
-) -> Answer:
+) -> SupplierAnswer:
     """Answer the last of ``offers`` (fen), the supplier's own price being ``standing``."""
     bid = offers[-1]
     params = kernel.kernel_params(GAME, terms.family, terms.stance, terms.price_range)
@@ -43,16 +43,16 @@ def answer_offer(
     gain = kernel.favourability(bid, terms.reservation, 1, terms.price_range)
     takes_bid = rules.counter_below_bid == "take_bid"
     if takes_bid and bid >= standing:
-        return Answer(accepts=True)
+        return SupplierAnswer(accepts=True)
     if draws.accept < kernel.accept_prob(gain, terms.urgency, round_number, features, params):
-        return Answer(accepts=True)
+        return SupplierAnswer(accepts=True)
     if draws.walk < kernel.walk_prob(gain, round_number, params):
-        return Answer(walks=True)
+        return SupplierAnswer(walks=True)
     rate = kernel.concession_rate(terms.urgency, features, params)
     noise = normal(draws.price) * params.noise_sd
     counter = round(kernel.counter_offer(float(standing), float(terms.reservation), rate, noise, 1))
     if takes_bid and counter <= bid:
-        return Answer(accepts=True)
+        return SupplierAnswer(accepts=True)
     if counter >= bid:  # published: only a counter below the bid is raised
-        return Answer(price=counter)
-    return Answer(price=min(math.ceil(bid + _NO_UNDERCUT_SHARE * terms.price_range), standing))
+        return SupplierAnswer(price=counter)
+    return SupplierAnswer(price=min(math.ceil(bid + _NO_UNDERCUT_SHARE * terms.price_range), standing))

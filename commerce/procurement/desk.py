@@ -20,7 +20,7 @@ from commerce.procurement.talks import (
     REJECT,
     ROUND_LIMIT,
     WALK,
-    Record,
+    TalkRecord,
     answer_draws,
     go_on,
     is_out_of_rounds,
@@ -97,7 +97,7 @@ def _act(store: StoreDoor, book: Book, supplier: int, action: BuyerAction) -> di
     return shown | {"opening_price": to_yuan(record["opening_fen"])} | _move(store, book, record, action)
 
 
-def _refused(store: StoreDoor, running: Record | None, action: BuyerAction) -> dict[str, Any] | None:
+def _refused(store: StoreDoor, running: TalkRecord | None, action: BuyerAction) -> dict[str, Any] | None:
     """Return why a move does not reach the supplier, which then leaves no trace."""
     if action.move is not BuyerMove.OFFER:
         if running is None:
@@ -114,7 +114,7 @@ def _refused(store: StoreDoor, running: Record | None, action: BuyerAction) -> d
     return None
 
 
-def _move(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -> dict[str, Any]:
+def _move(store: StoreDoor, book: Book, record: TalkRecord, action: BuyerAction) -> dict[str, Any]:
     talk = record["extra"]
     if action.move is BuyerMove.REJECT:
         return _close(record, store, REJECT)
@@ -125,7 +125,7 @@ def _move(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -> 
     return _answer(store, book, record, action)
 
 
-def _answer(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -> dict[str, Any]:
+def _answer(store: StoreDoor, book: Book, record: TalkRecord, action: BuyerAction) -> dict[str, Any]:
     talk, bid = record["extra"], action.price_fen or 0
     if is_out_of_rounds(store, record):
         return _close(record, store, ROUND_LIMIT) | {"message": f"no agreement in {store.rules.round_limit} rounds"}
@@ -141,7 +141,7 @@ def _answer(store: StoreDoor, book: Book, record: Record, action: BuyerAction) -
     return {"decision": "Offer", "price": to_yuan(answer.price), "round": talk["round"]}
 
 
-def _order(store: StoreDoor, book: Book, record: Record, quantity: int, price: int) -> dict[str, Any]:
+def _order(store: StoreDoor, book: Book, record: TalkRecord, quantity: int, price: int) -> dict[str, Any]:
     who = store.world.suppliers[record["supplier"]]
     # Asked after the funds, else an order nobody can pay would ask who wants a fee for nothing.
     is_payable = quantity * price <= store.bank_fen
@@ -159,7 +159,7 @@ def _order(store: StoreDoor, book: Book, record: Record, quantity: int, price: i
     return {"decision": "Accept", "price": to_yuan(price), "order": _shown_order(booked, quantity)}
 
 
-def _purchase(store: StoreDoor, record: Record, quantity: int, price: int) -> PurchaseOrder:
+def _purchase(store: StoreDoor, record: TalkRecord, quantity: int, price: int) -> PurchaseOrder:
     """Return the order with what will really arrive."""
     who, sku = store.world.suppliers[record["supplier"]], record["sku"]
     delivered = quantity
@@ -184,7 +184,7 @@ def _take_fee(store: StoreDoor, book: Book, supplier: int) -> dict[str, Any]:
     return {"decision": "Accept", "fee_paid": to_yuan(fee)}
 
 
-def _close(record: Record, store: StoreDoor, outcome: str) -> dict[str, Any]:
+def _close(record: TalkRecord, store: StoreDoor, outcome: str) -> dict[str, Any]:
     record.update(outcome=outcome, day_closed=store.day)
     return {"decision": "Reject"}
 

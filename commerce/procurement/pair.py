@@ -95,12 +95,12 @@ def _drawn(world: World, supplier: int, sku: int) -> tuple[int, int, Family, flo
         keyed_uniform(world.seed, "pair_terms", who.supplier_id, world.skus.sku_id[sku], index=index)
         for index in range(4)
     ]
-    floor = min(reference, round(reference * category.floor_ratio * between(_FLOOR_SPREAD, draws[0])))
-    opening = round(floor + (reference - floor) * between(_OPENING_SHARE, draws[1]))
+    floor = min(reference, round(reference * category.floor_ratio * on_interval(_FLOOR_SPREAD, draws[0])))
+    opening = round(floor + (reference - floor) * on_interval(_OPENING_SHARE, draws[1]))
     family = _FAMILIES[manners(world, supplier)][0]
     low, middle, _ = GAME.families[family].stance_prior
     stance = list(Stance)[(draws[3] >= low) + (draws[3] >= low + middle)]
-    return opening, floor, family, between(_URGENCY, draws[2]), stance
+    return opening, floor, family, on_interval(_URGENCY, draws[2]), stance
 
 
 def _scam_floor(fraud: Fraud, category: Category, rules: Rules, prices: tuple[int, int, int]) -> int:
@@ -109,7 +109,7 @@ def _scam_floor(fraud: Fraud, category: Category, rules: Rules, prices: tuple[in
     return max(floor, min(round(floor * factor), round(reference * category.scam_cap_ratio), opening))
 
 
-def between(bounds: tuple[float, float], uniform: float) -> float:
+def on_interval(bounds: tuple[float, float], uniform: float) -> float:
     """Map a uniform draw to the interval."""
     return bounds[0] + (bounds[1] - bounds[0]) * uniform
 

@@ -17,20 +17,20 @@ from commerce.streams import keyed_uniform
 
 OPEN, AGREEMENT, WALK, REJECT, ROUND_LIMIT = "open", "agreement", "supplier_walk", "buyer_reject", "round_limit"
 
-Record = dict[str, Any]
+TalkRecord = dict[str, Any]
 """One cycle: the fields of a negotiation record. Under ``extra`` are ``standing_fen`` and ``round``; with draws
 ``by_day`` also ``day``, ``talk`` and ``day_rounds``, the rounds that all talks of that day took; and ``agreed_fen``
 once a price is agreed that must be paid before there is any other."""
 
 
-def last_talk(book: Book, supplier: int, sku: int) -> Record | None:
+def last_talk(book: Book, supplier: int, sku: int) -> TalkRecord | None:
     """Return the newest cycle of a pair."""
     place = book["talks"].get(_pair(supplier, sku))
-    found: Record | None = None if place is None else book["records"][place]
+    found: TalkRecord | None = None if place is None else book["records"][place]
     return found
 
 
-def open_talk(store: StoreDoor, book: Book, supplier: int, sku: int) -> Record:
+def open_talk(store: StoreDoor, book: Book, supplier: int, sku: int) -> TalkRecord:
     """Open the next cycle of a pair with its quote."""
     record = _blank(store, supplier, sku, last_talk(book, supplier, sku))
     terms = pair_terms(store.world, store.rules, supplier, sku)
@@ -41,7 +41,7 @@ def open_talk(store: StoreDoor, book: Book, supplier: int, sku: int) -> Record:
     return record
 
 
-def _blank(store: StoreDoor, supplier: int, sku: int, last: Record | None) -> Record:
+def _blank(store: StoreDoor, supplier: int, sku: int, last: TalkRecord | None) -> TalkRecord:
     talk = {"standing_fen": 0, "round": 1}
     if store.rules.negotiation_draws == "by_day":
         before = last["extra"] if last is not None and last["extra"]["day"] == store.day else None
@@ -66,14 +66,14 @@ def _blank(store: StoreDoor, supplier: int, sku: int, last: Record | None) -> Re
     }
 
 
-def go_on(store: StoreDoor, record: Record) -> None:
+def go_on(store: StoreDoor, record: TalkRecord) -> None:
     """Let a running talk go on today."""
     talk = record["extra"]
     if "day" in talk and talk["day"] != store.day:
         talk.update(day=store.day, talk=1, day_rounds=0)
 
 
-def note_offer(record: Record, bid: int) -> None:
+def note_offer(record: TalkRecord, bid: int) -> None:
     """Begin the next round with the buyer's offer."""
     talk = record["extra"]
     talk["round"] += 1
@@ -82,7 +82,7 @@ def note_offer(record: Record, bid: int) -> None:
     record["offers"].append(bid)
 
 
-def is_out_of_rounds(store: StoreDoor, record: Record) -> bool:
+def is_out_of_rounds(store: StoreDoor, record: TalkRecord) -> bool:
     """Whether a cycle, or all talks of its pair today, have had the rounds the rules allow."""
     limit = store.rules.round_limit
     if limit is None:
@@ -94,13 +94,13 @@ def is_out_of_rounds(store: StoreDoor, record: Record) -> bool:
     return bool(is_paused or (talk.get("day") == store.day and talk["day_rounds"] >= limit))
 
 
-def answer_draws(store: StoreDoor, record: Record) -> AnswerDraws:
+def answer_draws(store: StoreDoor, record: TalkRecord) -> AnswerDraws:
     """Return the draws of the round a talk is in."""
     entity = (*_talk_key(store, record), record["extra"]["round"])
     return AnswerDraws(*(keyed_uniform(store.world.seed, "negotiation", *entity, index=index) for index in range(3)))
 
 
-def short_delivery_draw(store: StoreDoor, record: Record) -> float:
+def short_delivery_draw(store: StoreDoor, record: TalkRecord) -> float:
     """Return the uniform draw of how much of an order arrives short."""
     entity = _talk_key(store, record)
     if "day" in record["extra"]:
@@ -108,7 +108,7 @@ def short_delivery_draw(store: StoreDoor, record: Record) -> float:
     return keyed_uniform(store.world.seed, "short_delivery", *entity)
 
 
-def _talk_key(store: StoreDoor, record: Record) -> tuple[object, ...]:
+def _talk_key(store: StoreDoor, record: TalkRecord) -> tuple[object, ...]:
     talk, world = record["extra"], store.world
     pair = (world.suppliers[record["supplier"]].supplier_id, world.skus.sku_id[record["sku"]])
     return (*pair, talk["day"], talk["talk"]) if "day" in talk else (*pair, record["cycle"])

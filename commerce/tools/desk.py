@@ -12,7 +12,7 @@ from commerce.seam import Procurement
 from commerce.setting import Setting
 from commerce.state import YearState
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Data = dict[str, Any]
 
 
@@ -31,7 +31,7 @@ def clock(minute: int) -> str:
     return f"{minute // 60:02d}:{minute % 60:02d}"
 
 
-def paged(rows: Sequence[T], page: int, page_size: int, show: Callable[[T], Data]) -> Data:
+def paged(rows: Sequence[_T], page: int, page_size: int, show: Callable[[_T], Data]) -> Data:
     """Return one page of ``rows`` and where it lies; a page past the end is empty."""
     start = (page - 1) * page_size
     pages = max(1, -(-len(rows) // page_size))
@@ -43,7 +43,7 @@ def paged(rows: Sequence[T], page: int, page_size: int, show: Callable[[T], Data
     }
 
 
-def each_item(items: Iterable[T], product_id: Callable[[T], str], act: Callable[[T], Data]) -> Data:
+def each_item(items: Iterable[_T], product_id: Callable[[_T], str], act: Callable[[_T], Data]) -> Data:
     """Do ``act`` for every item; an item that cannot be done fails alone and says why."""
     results: list[Data] = []
     for item in items:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from commerce.types import PriceResponse, Size
 
-Row = tuple[str, str, int, int, int, int, float, float, str, str, float, float, float, float, int, int]
+CategoryFacts = tuple[str, str, int, int, int, int, float, float, str, str, float, float, float, float, int, int]
 
 SIZES = {"S": Size.SMALL, "M": Size.MEDIUM, "L": Size.LARGE, "X": Size.XLARGE}
 RESPONSES = {
@@ -39,7 +39,7 @@ def wording_from_numbers(low: float, high: float) -> str:
 
 
 # fmt: off
-CATEGORY_ROWS: dict[str, tuple[Row, ...]] = {
+CATEGORY_ROWS: dict[str, tuple[CategoryFacts, ...]] = {
     "appliance_digital": (
         ("Major Appliances", "X", 500, 2500, 100, 500, 0.1, 0.2, "M", "Q", 5.212, 0.86, 0.72, 0.5, 8, 3),
         ("Small Appliances", "L", 50, 600, 500, 1000, 0.03, 0.1, "LM", "E", 2.583, 0.78, 0.55, 0.7, 7, 2),

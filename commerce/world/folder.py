@@ -26,11 +26,11 @@ from commerce.world.generate import DEFAULT_SEED, YEAR, day_of
 from commerce.world.roster import anonymous_roster
 from commerce.world.stores import STORE_TYPES
 
-RowType = TypeVar("RowType", bound=schema.Row)
+RowType = TypeVar("RowType", bound=schema.SchemaRow)
 _SIZES = list(Size)
 
 
-class Problem(NamedTuple):
+class LeftOutRow(NamedTuple):
     """A row that was left out. ``row`` counts from 1 without the header."""
 
     file: str
@@ -42,7 +42,7 @@ class LoadedWorld(NamedTuple):
     """A world and every row that did not make it in."""
 
     world: World
-    problems: tuple[Problem, ...]
+    problems: tuple[LeftOutRow, ...]
 
 
 def load_world(folder: str | Path, seed: int = DEFAULT_SEED) -> LoadedWorld:
@@ -75,7 +75,7 @@ def load_world(folder: str | Path, seed: int = DEFAULT_SEED) -> LoadedWorld:
 class _Reader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.problems: list[Problem] = []
+        self.problems: list[LeftOutRow] = []
 
     def _rows(
         self, file: str, model: type[RowType], key: Callable[[RowType], str], known: Callable[[RowType], str | None]
@@ -100,7 +100,7 @@ class _Reader:
                         for e in error.errors(include_url=False)
                     )
             if fault is not None:
-                self.problems.append(Problem(file, number, fault))
+                self.problems.append(LeftOutRow(file, number, fault))
         if not rows:
             raise ValueError(f"{self._folder / file} has no usable row; problems: {self.problems[:5]}")
         return list(rows.values())

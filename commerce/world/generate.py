@@ -40,7 +40,7 @@ from commerce.world.roster import anonymous_roster
 from commerce.world.stores import STORE_TYPES
 from commerce.world.words import ADJECTIVES, BRAND_HEADS, BRAND_TAILS, NOUNS, SUPPLIER_HEADS, SUPPLIER_TAILS
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 DEFAULT_SEED = 20260122
 YEAR = 2026
@@ -203,7 +203,7 @@ def _suppliers(seed: int, categories: Sequence[Category]) -> tuple[Supplier, ...
     return anonymous_roster(seed, suppliers)
 
 
-def _shuffled(rng: np.random.Generator, values: list[T]) -> list[T]:
+def _shuffled(rng: np.random.Generator, values: list[_T]) -> list[_T]:
     return [values[row] for row in rng.permutation(len(values))]
 
 

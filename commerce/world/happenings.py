@@ -8,11 +8,11 @@ factor, elasticity boost).
 from __future__ import annotations
 
 Date = tuple[int, int]
-EventRow = tuple[str, Date, int, dict[str, float], float, tuple[str, ...] | None]
-PromotionRow = tuple[str, tuple[tuple[Date, Date], ...], float, float]
+EventFacts = tuple[str, Date, int, dict[str, float], float, tuple[str, ...] | None]
+PromotionFacts = tuple[str, tuple[tuple[Date, Date], ...], float, float]
 
 # fmt: off
-EVENT_ROWS: tuple[EventRow, ...] = (
+EVENT_ROWS: tuple[EventFacts, ...] = (
     ("Winter Storm", (1, 15), 4,
      {"food_beverage": 2.0, "home_living": 1.5, "fashion": 0.3, "sports_outdoor": 0.2}, 2.5, None),
     ("Factory Fire in Guangdong", (3, 1), 7, {}, 4.0, ("appliance_digital", "toys_entertainment")),
@@ -32,7 +32,7 @@ EVENT_ROWS: tuple[EventRow, ...] = (
      {"fashion": 2.0, "home_living": 2.5, "food_beverage": 0.4, "sports_outdoor": 0.3}, 2.0, None),
 )
 
-PROMOTION_ROWS: tuple[PromotionRow, ...] = (
+PROMOTION_ROWS: tuple[PromotionFacts, ...] = (
     ("New Year Kickoff Sale", (((1, 1), (1, 7)),), 2.0, 1.5),
     ("Winter Clearance Festival", (((1, 29), (2, 6)),), 1.8, 1.5),
     ("Spring Blossom Sale", (((3, 4), (3, 8)),), 2.5, 1.8),

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from commerce.config import Share
 from commerce.types import Fraud, Personality, PriceResponse, Size
 
 _DATE = re.compile(r"(\d\d)-(\d\d)")
 
-Share = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
@@ -40,17 +40,17 @@ def _blank_is_none(value: Any) -> Any:
     return None if value == "" else value
 
 
-Date = Annotated[tuple[int, int], BeforeValidator(_date)]
+MonthDay = Annotated[tuple[int, int], BeforeValidator(_date)]
 Pipes = Annotated[list[str], BeforeValidator(_pipes)]
 
 
-class Row(BaseModel):
+class SchemaRow(BaseModel):
     """A row of text fields; unknown columns are left alone because the public files have unused ones."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, str_strip_whitespace=True)
 
 
-class ProductRow(Row):
+class ProductRow(SchemaRow):
     """``products.csv``."""
 
     product_id: Text
@@ -62,7 +62,7 @@ class ProductRow(Row):
     return_rate: Share
 
 
-class CategoryRow(Row):
+class CategoryRow(SchemaRow):
     """``category_params.csv``."""
 
     category: Text
@@ -94,7 +94,7 @@ class CategoryRow(Row):
         return self
 
 
-class SupplierRow(Row):
+class SupplierRow(SchemaRow):
     """``suppliers.csv``. Ids and addresses are not read, because the public ones give the fraudulent suppliers away."""
 
     supplier_name: Text
@@ -111,7 +111,7 @@ class SupplierRow(Row):
         return self
 
 
-class StoreTypeRow(Row):
+class StoreTypeRow(SchemaRow):
     """``store_types.csv``."""
 
     store_type_id: Text
@@ -119,7 +119,7 @@ class StoreTypeRow(Row):
     tier: Annotated[int, Field(ge=1)]
 
 
-class PromotionRow(Row):
+class PromotionRow(SchemaRow):
     """``promotions.csv``."""
 
     event_name: Text
@@ -143,18 +143,18 @@ class PromotionRow(Row):
         return self
 
 
-class SupplyEffects(Row):
+class SupplyEffects(SchemaRow):
     """The supply side of an event."""
 
     delivery_delay_multiplier: Annotated[float, Field(ge=1)] = 1.0
     affected_categories: list[str] | Annotated[str, Field(pattern="^all$")] = []
 
 
-class EventRow(Row):
+class EventRow(SchemaRow):
     """``events.csv``."""
 
     event_name: Text
-    start_date: Date
+    start_date: MonthDay
     duration_days: Annotated[int, Field(ge=1, le=366)]
     demand_effects: Annotated[dict[str, Annotated[float, Field(ge=0)]], BeforeValidator(_json)] = {}
     supply_effects: Annotated[SupplyEffects, BeforeValidator(_json)] = SupplyEffects()

@@ -121,7 +121,7 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
     as_json: options.AsJson = False,
 ) -> None:
     """Check the shipped fitted values by playing fresh episodes; with --out, fit them anew and check the new ones."""
-    from oracle.shipped import Check, read_values, retrain, standard_names, verify
+    from oracle.shipped import Check, earned_on_fresh_episodes, read_values, retrain, standard_names
 
     families, priors = family or list(Family), prior or list(dict.fromkeys(name for _, name in standard_names()))
     names = [(one, two) for one in families for two in priors]
@@ -144,7 +144,9 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
         for done, (one, two) in enumerate(names, start=1):
             for cues in (True, False) if hide_cues else (True,):
                 values = fitted.get((one, two))
-                checks += verify(one, two, n_per_cell=n_per_cell, seed=seed, values=values, show_cues=cues)
+                checks += earned_on_fresh_episodes(
+                    one, two, n_per_cell=n_per_cell, seed=seed, values=values, show_cues=cues
+                )
             progress(done, len(names))
     if as_json:
         from dataclasses import asdict

@@ -16,8 +16,8 @@ from experiments.sessions.play import SessionJob, Table
 from experiments.sessions.spec import Arm, SessionsSpec
 from oracle.agents import Planner
 from oracle.bankroll.gap import SessionArms, play_references, run_session_arms, split_gap
-from oracle.bankroll.meeting import Table as OracleTable
-from oracle.bankroll.memory import Memory
+from oracle.bankroll.meeting import MeetingPlanners as OracleTable
+from oracle.bankroll.memory import SupplierMemory
 from oracle.bankroll.supplier_bayes_optimal import SupplierBayesOptimal
 from oracle.bankroll.worth import SessionWorth
 from oracle.gaps import Decomposition
@@ -80,7 +80,7 @@ class _Host:
     condition: Condition
     table: OracleTable
     numbers: Mapping[str, int]
-    memories: dict[int, Memory | None] = field(default_factory=dict)
+    memories: dict[int, SupplierMemory | None] = field(default_factory=dict)
     planners: dict[Family, Planner] = field(default_factory=dict)
 
     def play(

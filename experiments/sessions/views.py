@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from commerce.bankroll import BankrollConfig, PeriodRecord, SupplierMode
-from commerce.economics import Supplier, UnitEconomics
+from commerce.economics import ChainSupplier, UnitEconomics
 from experiments.players.negotiator import TOLD_ONCE
 from terms import Belief, EpisodeRecord
 from terms.types import Stance
@@ -20,7 +20,7 @@ def period_side_info(  # noqa: PLR0913 - everything an agent may see, named
     cash_cents: int,
     economics: UnitEconomics,
     rules: BankrollConfig,
-    supplier: Supplier | None,
+    supplier: ChainSupplier | None,
     ledger: Sequence[str],
     met_before: Sequence[str],
 ) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def names_supplier(rules: BankrollConfig) -> bool:
     return rules.supplier_mode is not SupplierMode.IID
 
 
-def ledger_line(period: PeriodRecord, supplier: Supplier | None) -> str:
+def ledger_line(period: PeriodRecord, supplier: ChainSupplier | None) -> str:
     """Return one line of the ledger."""
     who = "" if supplier is None else f" with {supplier.name}"
     end = "no deal" if period.price is None else f"deal at {period.price:.2f}"

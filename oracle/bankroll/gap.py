@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commerce.economics import BankrollChain, ChainConfig, EconomicsConfig, build_chain
-from oracle.bankroll.meeting import Table
+from oracle.bankroll.meeting import MeetingPlanners
 from oracle.bankroll.sessions import KnownTypes, PlayPeriod, PolicyPlayer, run_session
 from oracle.bankroll.worth import SessionWorth
 from oracle.gaps import OVERALL, Decomposition, Slice, split
@@ -105,7 +105,7 @@ def split_gap(agent: str, arms: SessionArms, *, rng: np.random.Generator | None 
 
 
 def play_references(
-    session: int, chain: ChainConfig, economics: EconomicsConfig, worth: SessionWorth, table: Table
+    session: int, chain: ChainConfig, economics: EconomicsConfig, worth: SessionWorth, table: MeetingPlanners
 ) -> dict[str, float]:
     """Return the final balance in dollars of every reference arm in one session."""
     drawn: BankrollChain = build_chain(session, chain, worth.rules)

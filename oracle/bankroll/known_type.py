@@ -23,13 +23,13 @@ from commerce.bankroll import BankrollConfig
 from commerce.economics import UnitEconomics
 from oracle.kernels.clairvoyant import Worth
 from oracle.known_type import (
-    Problem,
+    KnownTypeProblem,
     Solution,
     offer_action_values,
     opening_weights,
-    price_grid,
     problem_of,
     solve_on,
+    standing_prices,
 )
 from terms.agents.moves import sign
 from terms.aliases import Floats
@@ -48,7 +48,7 @@ class Stage(NamedTuple):
     ``cents_per_price`` more.
     """
 
-    problem: Problem
+    problem: KnownTypeProblem
     agent_opens: bool
     reservation_cents: float
     cents_per_price: float
@@ -93,7 +93,7 @@ def solve_stage(
 ) -> Solution:
     """Solve a feasible stage; offers run from the supplier's reservation to the own one."""
     offers = np.linspace(0.0, stage.problem.zopa, grid.num_offers)
-    prices = price_grid(stage.problem, grid.num_prices)
+    prices = standing_prices(stage.problem, grid.num_prices)
     worth = money_worth(stage, offers, prices, cash_cents, rules, utility)
     # Taking a price past the own reservation is no option; the value of not being able to is the value of no deal.
     bounded = worth._replace(taken=np.maximum(worth.taken, worth.nothing[:, None]))

@@ -17,8 +17,8 @@ import numpy as np
 
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, UnitEconomics
 from oracle.bankroll.closing import closing_of
-from oracle.bankroll.memory import Laws, Memory, end_meeting, start_meeting
-from oracle.kernels.planning import Planner, best_offer
+from oracle.bankroll.memory import Laws, SupplierMemory, end_meeting, start_meeting
+from oracle.kernels.planning import CompiledPlanner, best_offer
 from oracle.planner import BeliefTracker, FittedAgent
 from oracle.posterior import seat_of
 from oracle.prior import SCALE, Knowledge
@@ -67,7 +67,7 @@ class Path:
 
     rounds: tuple[Round, ...]
     price: float | None
-    memory: Memory
+    memory: SupplierMemory
 
 
 class Ending(NamedTuple):
@@ -78,7 +78,7 @@ class Ending(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class MeetingPlanners:
     """The planner for the suppliers of a chain; what it needs for a family is loaded when one is met.
 
     ``economics`` decide what no deal brings, and with it what the agent learns from its cash.
@@ -86,10 +86,10 @@ class Table:
 
     chain: ChainConfig
     economics: EconomicsConfig = SESSION_ECONOMICS
-    _families: dict[Family, tuple[Laws, Planner]] = field(default_factory=dict, repr=False)
+    _families: dict[Family, tuple[Laws, CompiledPlanner]] = field(default_factory=dict, repr=False)
 
     def play(
-        self, scenario: Scenario, money: UnitEconomics, memory: Memory | None, caution: Caution = NO_CAUTION
+        self, scenario: Scenario, money: UnitEconomics, memory: SupplierMemory | None, caution: Caution = NO_CAUTION
     ) -> Path:
         """Play ``scenario`` with ``caution`` and record the planner's view in every round."""
         laws, planner = self._family(scenario.family)
@@ -105,7 +105,7 @@ class Table:
         record = game.record("planner")
         return Path(tuple(views), record.price, self._after(tracker, record, memory))
 
-    def remember(self, record: EpisodeRecord, scenario: Scenario, memory: Memory | None) -> Memory:
+    def remember(self, record: EpisodeRecord, scenario: Scenario, memory: SupplierMemory | None) -> SupplierMemory:
         """Return what is remembered after the talk of ``record``, whoever had it."""
         laws, _ = self._family(scenario.family)
         game = Game(scenario)
@@ -119,7 +119,7 @@ class Table:
         """Return the laws of suppliers of ``family``."""
         return self._family(family)[0]
 
-    def _after(self, tracker: BeliefTracker, record: EpisodeRecord, memory: Memory | None) -> Memory:
+    def _after(self, tracker: BeliefTracker, record: EpisodeRecord, memory: SupplierMemory | None) -> SupplierMemory:
         """Return what is remembered of a meeting that ``tracker`` followed up to the last move."""
         settings = self.economics
         closing = closing_of(
@@ -131,7 +131,7 @@ class Table:
         is_seen = tracker.standing is not None or record.termination is Termination.COUNTERPART_ACCEPT
         return end_meeting(tracker, closing, (memory.meetings if memory else 0) + is_seen)
 
-    def _family(self, family: Family) -> tuple[Laws, Planner]:
+    def _family(self, family: Family) -> tuple[Laws, CompiledPlanner]:
         """Return the laws of suppliers of ``family`` and the planner with every regime possible."""
         if family not in self._families:
             knowledge = Knowledge.of(None, [family], self.chain.game)
@@ -151,7 +151,7 @@ def stop(path: Path, caution: Caution) -> Ending:
     return Ending(path.price, len(path.rounds))
 
 
-def _decide(tracker: BeliefTracker, planner: Planner, margin: float) -> tuple[Round, Accept | Offer | Reject]:
+def _decide(tracker: BeliefTracker, planner: CompiledPlanner, margin: float) -> tuple[Round, Accept | Offer | Reject]:
     """Return the view, and the move in the scenario's units."""
     own, seat = tracker.seat.own, tracker.seat
     price, value = best_offer(tracker.state()._replace(own=own + margin), planner)

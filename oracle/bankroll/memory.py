@@ -28,7 +28,7 @@ from commerce.economics import ChainConfig
 from oracle.bankroll.closing import Closing, close_meeting
 from oracle.model import Model
 from oracle.planner import BeliefTracker
-from oracle.prior import RELEASED_REGIMES, SCALE, Grid, Group, Knowledge, Seat, column_groups
+from oracle.prior import RELEASED_REGIMES, SCALE, Grid, Knowledge, Seat, TypeGroup, column_groups
 from terms.aliases import Floats
 from terms.config import Beta
 from terms.types import Role
@@ -39,7 +39,7 @@ FINE, HEAVY = 0.25, 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Memory:
+class SupplierMemory:
     """Belief about one supplier between meetings: cells ``low``, ``high`` (rows,), ``weights`` (rows, groups, nodes).
 
     ``meetings`` counts those in which the supplier was seen to name a price or to take one.
@@ -60,12 +60,12 @@ class Laws(NamedTuple):
     chain: ChainConfig
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[TypeGroup, ...]:
         """The (family, stance) pairs of the middle axis of every belief."""
         return column_groups(self.knowledge)
 
 
-def start_meeting(laws: Laws, seat: Seat, memory: Memory | None) -> BeliefTracker:
+def start_meeting(laws: Laws, seat: Seat, memory: SupplierMemory | None) -> BeliefTracker:
     """Return the belief before the first price: of a stranger, or of a supplier that is remembered.
 
     What cannot be (rounding of cells, at most) is forgotten: then the supplier is a stranger again.
@@ -88,17 +88,17 @@ def start_meeting(laws: Laws, seat: Seat, memory: Memory | None) -> BeliefTracke
     return replace(stranger, weights=np.concatenate([known / total, atom]), low=memory.low, high=memory.high)
 
 
-def end_meeting(tracker: BeliefTracker, closing: Closing, meetings: int) -> Memory:
+def end_meeting(tracker: BeliefTracker, closing: Closing, meetings: int) -> SupplierMemory:
     """Return what is remembered after a meeting, which is the ``meetings``-th that counts.
 
     Where the supplier said nothing the own reservation was still seen, and its law is a part of the belief.
     """
     low, high, weights = close_meeting(tracker, closing)
     kept = weights.sum(axis=(1, 2)) > NEGLIGIBLE
-    return _refined(Memory(low[kept], high[kept], weights[kept] / weights[kept].sum(), meetings))
+    return _refined(SupplierMemory(low[kept], high[kept], weights[kept] / weights[kept].sum(), meetings))
 
 
-def _refined(memory: Memory) -> Memory:
+def _refined(memory: SupplierMemory) -> SupplierMemory:
     """Halve wide cells that hold much, and put cells in rising order."""
     wide = (memory.high - memory.low > FINE) & (memory.weights.sum(axis=(1, 2)) > HEAVY)
     middle = (memory.low + memory.high) / 2
@@ -107,10 +107,10 @@ def _refined(memory: Memory) -> Memory:
     half = np.where(wide, 0.5, 1.0)[:, None, None] * memory.weights
     weights = np.concatenate([half, half[wide]])
     order = np.argsort(low, kind="stable")
-    return Memory(low[order], high[order], weights[order], memory.meetings)
+    return SupplierMemory(low[order], high[order], weights[order], memory.meetings)
 
 
-def own_density(memory: Memory, own: float, nodes: Floats, chain: ChainConfig) -> Floats:
+def own_density(memory: SupplierMemory, own: float, nodes: Floats, chain: ChainConfig) -> Floats:
     """Return ``f(a | x, kappa)`` at every (row, node), up to a constant; ``own`` canonical."""
     weights = np.array(chain.regime_weights)
     joint = np.tensordot(weights, _joint_density(memory.low, memory.high, own, nodes, chain), 1)

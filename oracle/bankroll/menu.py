@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from commerce.bankroll import BankrollConfig, SupplierMode, operating_cost_cents
 from commerce.economics import ChainConfig, EconomicsConfig, UnitEconomics, build_chain, unit_economics
 from oracle.bankroll.known_type import identity, stage_of, stage_value
-from oracle.bankroll.meeting import Caution, Ending, Path, Table, stop
-from oracle.bankroll.memory import Memory
+from oracle.bankroll.meeting import Caution, Ending, MeetingPlanners, Path, stop
+from oracle.bankroll.memory import SupplierMemory
 from oracle.bankroll.problem import RuinProblem, stage_law
 from terms import play
 from terms.agents.scripted import FixedConcession
@@ -46,7 +46,7 @@ SEED_SHIFT = 1_000_003
 """Laws are drawn with another seed than sessions, so that a policy is never played on what it was fitted to."""
 
 
-class Plan(NamedTuple):
+class TalkPlan(NamedTuple):
     """A plan by name: a caution of the planner, a fixed concession rate, or leaving at once (both ``None``)."""
 
     name: str
@@ -55,9 +55,9 @@ class Plan(NamedTuple):
 
 
 PLANS = (
-    *(Plan(f"eager {eager:g}, exit {leave:g}", Caution(eager, leave)) for eager in EAGER for leave in EXITS),
-    *(Plan(f"fixed {rate:g}", rate=rate) for rate in RATES),
-    Plan(LEAVE),
+    *(TalkPlan(f"eager {eager:g}, exit {leave:g}", Caution(eager, leave)) for eager in EAGER for leave in EXITS),
+    *(TalkPlan(f"fixed {rate:g}", rate=rate) for rate in RATES),
+    TalkPlan(LEAVE),
 )
 
 
@@ -79,7 +79,7 @@ STANDARD_MENU = MenuSettings()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcomes:
+class PlanOutcomes:
     """Sampled outcomes: ``net_cents`` and ``learnt`` (classes, plans, suppliers, judged meetings).
 
     ``known_cents`` (suppliers, judged meetings) is what the best reply in money to the known type expects of each.
@@ -94,9 +94,9 @@ class Outcomes:
         """Number of independent draws."""
         return int(self.net_cents.shape[2])
 
-    def take(self, suppliers: NDArray[np.int64]) -> Outcomes:
+    def take(self, suppliers: NDArray[np.int64]) -> PlanOutcomes:
         """Return the outcomes with some of the suppliers."""
-        return Outcomes(self.net_cents[:, :, suppliers], self.learnt[:, :, suppliers], self.known_cents[suppliers])
+        return PlanOutcomes(self.net_cents[:, :, suppliers], self.learnt[:, :, suppliers], self.known_cents[suppliers])
 
 
 def sample_outcomes(
@@ -105,17 +105,17 @@ def sample_outcomes(
     rules: BankrollConfig,
     settings: MenuSettings = STANDARD_MENU,
     progress: Callable[[int, int], None] | None = None,
-) -> Outcomes:
+) -> PlanOutcomes:
     """Meet fresh suppliers and return what every plan would have earned."""
     elsewhere = chain.model_copy(update={"seed": chain.seed + SEED_SHIFT})
     meetings = len(CLASSES) - 1 + settings.num_judged
     same = rules.model_copy(update={"supplier_mode": SupplierMode.PERSISTENT, "horizon": meetings})
-    table = Table(chain, economics)
+    table = MeetingPlanners(chain, economics)
     shape = (len(CLASSES), len(PLANS), settings.num_suppliers, settings.num_judged)
     net, learnt, best = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_), np.zeros(shape[2:])
     for number in range(settings.num_suppliers):
         scenarios = build_chain(number, elsewhere, same).scenarios
-        memories: list[Memory | None] = [None]
+        memories: list[SupplierMemory | None] = [None]
         for scenario in scenarios[: len(CLASSES) - 1]:
             memories.append(table.play(scenario, unit_economics(scenario, economics), memories[-1]).memory)
         for judged, scenario in enumerate(scenarios[len(CLASSES) - 1 :]):
@@ -126,7 +126,7 @@ def sample_outcomes(
                 net[class_, :, number, judged], learnt[class_, :, number, judged] = found
         if progress is not None:
             progress(number + 1, settings.num_suppliers)
-    return Outcomes(net, learnt, best)
+    return PlanOutcomes(net, learnt, best)
 
 
 def _stopped(path: Path, scenario: Scenario, money: UnitEconomics, rules: BankrollConfig) -> tuple[Ints, Ints]:
@@ -148,7 +148,7 @@ def _stopped(path: Path, scenario: Scenario, money: UnitEconomics, rules: Bankro
 
 
 def build_problem(
-    outcomes: Outcomes, rules: BankrollConfig, *, step_cents: int = 50, is_remembering: bool = True
+    outcomes: PlanOutcomes, rules: BankrollConfig, *, step_cents: int = 50, is_remembering: bool = True
 ) -> RuinProblem:
     """Return the session as a problem for the dynamic program.
 

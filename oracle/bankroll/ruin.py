@@ -104,7 +104,7 @@ class Valued:
         return cash, node, rest / problem.step_cents
 
 
-def solve(problem: RuinProblem) -> Valued:
+def solve_ruin(problem: RuinProblem) -> Valued:
     """Return the ruin-aware optimum; ties go to the plan named first.
 
     Raises

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from commerce.bankroll import BankrollConfig, settle
-from commerce.economics import BankrollChain, EconomicsConfig, Supplier, UnitEconomics, unit_economics
+from commerce.economics import BankrollChain, ChainSupplier, EconomicsConfig, UnitEconomics, unit_economics
 from oracle.bankroll.known_type import KnownTypePlayer, identity
-from oracle.bankroll.meeting import Ending, Table
-from oracle.bankroll.memory import Memory
-from oracle.bankroll.menu import CLASSES, PLANS, Plan
+from oracle.bankroll.meeting import Ending, MeetingPlanners
+from oracle.bankroll.memory import SupplierMemory
+from oracle.bankroll.menu import CLASSES, PLANS, TalkPlan
 from oracle.bankroll.ruin import Valued
 from terms import play
 from terms.agents.scripted import FixedConcession
@@ -23,7 +23,7 @@ class Period(NamedTuple):
 
     number: int
     scenario: Scenario
-    supplier: Supplier
+    supplier: ChainSupplier
     money: UnitEconomics
     cash_cents: int
 
@@ -31,7 +31,7 @@ class Period(NamedTuple):
 PlayPeriod = Callable[[Period], Ending]
 
 
-class Result(NamedTuple):
+class SessionPath(NamedTuple):
     """A session's balances before the first period and after each one played, and whether it was ruined."""
 
     cash_cents: tuple[int, ...]
@@ -43,7 +43,9 @@ class Result(NamedTuple):
         return self.cash_cents[-1]
 
 
-def run_session(chain: BankrollChain, economics: EconomicsConfig, rules: BankrollConfig, player: PlayPeriod) -> Result:
+def run_session(
+    chain: BankrollChain, economics: EconomicsConfig, rules: BankrollConfig, player: PlayPeriod
+) -> SessionPath:
     """Play the periods of ``chain`` in order until the horizon or ruin."""
     cash, path, is_ruined = rules.initial_cents, [rules.initial_cents], False
     for number, (supplier, scenario) in enumerate(zip(chain.who, chain.scenarios, strict=True), 1):
@@ -53,7 +55,7 @@ def run_session(chain: BankrollChain, economics: EconomicsConfig, rules: Bankrol
         path.append(cash)
         if is_ruined:
             break
-    return Result(tuple(path), is_ruined)
+    return SessionPath(tuple(path), is_ruined)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +66,9 @@ class PolicyPlayer:
     """
 
     valued: Valued
-    table: Table
+    table: MeetingPlanners
     is_remembering: bool = True
-    _known: dict[int, Memory] = field(default_factory=dict, repr=False)
+    _known: dict[int, SupplierMemory] = field(default_factory=dict, repr=False)
 
     def __call__(self, period: Period) -> Ending:
         """Look up the plan for the period, what is known and the cash, and carry it out."""
@@ -78,7 +80,9 @@ class PolicyPlayer:
             self._known[period.supplier.number] = after
         return ending
 
-    def _carry_out(self, plan: Plan, period: Period, memory: Memory | None) -> tuple[Ending, Memory]:
+    def _carry_out(
+        self, plan: TalkPlan, period: Period, memory: SupplierMemory | None
+    ) -> tuple[Ending, SupplierMemory]:
         if plan.caution is not None:
             path = self.table.play(period.scenario, period.money, memory, plan.caution)
             return Ending(path.price, len(path.rounds)), path.memory

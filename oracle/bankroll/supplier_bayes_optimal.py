@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from oracle.agents import Planner, known_type_aware
-from oracle.bankroll.meeting import Table
-from oracle.bankroll.memory import Memory, start_meeting
+from oracle.bankroll.meeting import MeetingPlanners
+from oracle.bankroll.memory import SupplierMemory, start_meeting
 from oracle.bayes_optimal import fitted_planner
 from oracle.beliefs import Tracker
 from oracle.interventions import BayesOptimal
@@ -24,8 +24,8 @@ class SupplierBayesOptimal(BayesOptimal):
     Its belief is what the *oracle_posterior* condition shows, its planner what stands in for moves that are none.
     """
 
-    table: Table | None = None
-    memory: Memory | None = None
+    table: MeetingPlanners | None = None
+    memory: SupplierMemory | None = None
     planners: dict[Family, Planner] = field(default_factory=dict)
 
     def tracker(self, scenario: Scenario) -> Tracker:
@@ -50,7 +50,7 @@ class SupplierBayesOptimal(BayesOptimal):
         return self.planners[family]
 
     @property
-    def _table(self) -> Table:
+    def _table(self) -> MeetingPlanners:
         if self.table is None:
             raise ValueError("SupplierBayesOptimal needs the table it sits at: give it one")
         return self.table

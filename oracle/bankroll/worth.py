@@ -26,8 +26,8 @@ from scipy.special import stdtrit
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import ChainConfig, EconomicsConfig
-from oracle.bankroll.menu import STANDARD_MENU, MenuSettings, Outcomes, build_problem, sample_outcomes
-from oracle.bankroll.ruin import Valued, solve, solve_risk_neutral, value_policy
+from oracle.bankroll.menu import STANDARD_MENU, MenuSettings, PlanOutcomes, build_problem, sample_outcomes
+from oracle.bankroll.ruin import Valued, solve_risk_neutral, solve_ruin, value_policy
 from oracle.cache import Arrays, load_or_solve, solution_key
 from oracle.kernels.compiling import SOURCE_DIGEST
 from terms.aliases import Floats
@@ -46,7 +46,7 @@ class SessionWorth:
     """
 
     rules: BankrollConfig
-    outcomes: Outcomes
+    outcomes: PlanOutcomes
     aware: Valued
     neutral: Valued
     memoryless: Valued
@@ -65,7 +65,7 @@ def load_outcomes(
     *,
     folder: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Outcomes:
+) -> PlanOutcomes:
     """Return sampled outcomes, from the cache or sampled now (a minute); chains of one law share them.
 
     Only the costs of ``rules`` matter here, not its cash, mode or length.
@@ -86,11 +86,11 @@ def load_outcomes(
         return {"net_cents": found.net_cents, "learnt": found.learnt, "known_cents": found.known_cents}
 
     arrays = load_or_solve(key, sample, folder)
-    return Outcomes(arrays["net_cents"], arrays["learnt"], arrays["known_cents"])
+    return PlanOutcomes(arrays["net_cents"], arrays["learnt"], arrays["known_cents"])
 
 
 def session_worth(
-    outcomes: Outcomes, rules: BankrollConfig, *, step_cents: int = 50, num_groups: int = NUM_GROUPS
+    outcomes: PlanOutcomes, rules: BankrollConfig, *, step_cents: int = 50, num_groups: int = NUM_GROUPS
 ) -> SessionWorth:
     """Solve the session with and without caution and memory, with jackknife intervals.
 
@@ -122,13 +122,15 @@ def session_worth(
     return SessionWorth(rules, outcomes, aware, neutral, memoryless, measures)
 
 
-def _policies(outcomes: Outcomes, rules: BankrollConfig, step_cents: int) -> tuple[Valued, Valued, Valued]:
+def _policies(outcomes: PlanOutcomes, rules: BankrollConfig, step_cents: int) -> tuple[Valued, Valued, Valued]:
     problem = build_problem(outcomes, rules, step_cents=step_cents)
     forgetful = build_problem(outcomes, rules, step_cents=step_cents, is_remembering=False)
-    return solve(problem), solve_risk_neutral(problem), solve(forgetful)
+    return solve_ruin(problem), solve_risk_neutral(problem), solve_ruin(forgetful)
 
 
-def _measures(outcomes: Outcomes, rules: BankrollConfig, policies: tuple[Valued, Valued, Valued]) -> dict[str, float]:
+def _measures(
+    outcomes: PlanOutcomes, rules: BankrollConfig, policies: tuple[Valued, Valued, Valued]
+) -> dict[str, float]:
     aware, neutral, memoryless = policies
     return {
         "value": aware.value() / 100,
@@ -143,14 +145,14 @@ def _measures(outcomes: Outcomes, rules: BankrollConfig, policies: tuple[Valued,
     }
 
 
-def _held_out(outcomes: Outcomes, rules: BankrollConfig, step_cents: int) -> float:
+def _held_out(outcomes: PlanOutcomes, rules: BankrollConfig, step_cents: int) -> float:
     """Return the mean value of policies found on one half of the suppliers, under the laws of the other."""
     n = outcomes.num_suppliers
     halves = [outcomes.take(np.arange(start, n, 2)) for start in (0, 1)]
     problems = [build_problem(half, rules, step_cents=step_cents) for half in halves]
     total = 0.0
     for here, there in ((0, 1), (1, 0)):
-        policy = solve(problems[here]).policy
+        policy = solve_ruin(problems[here]).policy
         total += value_policy(problems[there], policy).value() / 2
     return total
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.kernels.compiling import inline, kernel
-from oracle.model import Model, Rules
+from oracle.model import KernelRules, Model
 from terms.aliases import Floats
 
 TOP = 100.0
@@ -21,7 +21,7 @@ _ROOT_2 = math.sqrt(2.0)
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
 
 
-class Past(NamedTuple):
+class OfferFeatures(NamedTuple):
     """History features of the agent's earlier offers, with the two latest steps as shares of R."""
 
     speed: float
@@ -32,10 +32,10 @@ class Past(NamedTuple):
 
 
 @inline
-def past_of(offers: Floats, count: int, rules: Rules) -> Past:
+def past_of(offers: Floats, count: int, rules: KernelRules) -> OfferFeatures:
     """Return the features of the first ``count`` offers; canonical prices, so a concession is a rise."""
     if count < 2:
-        return Past(0.0, 0.0, 0.0, 0.0, 0.0)
+        return OfferFeatures(0.0, 0.0, 0.0, 0.0, 0.0)
     steps = min(rules.window, count - 1)
     speed, magnitude = 0.0, 0.0
     for i in range(count - steps, count):
@@ -45,7 +45,7 @@ def past_of(offers: Floats, count: int, rules: Rules) -> Past:
     last = (offers[count - 1] - offers[count - 2]) / TOP
     before = (offers[count - 2] - offers[count - 3]) / TOP if count > 2 else 0.0
     rigidity = 1.0 if max(0.0, last) < rules.rigidity_threshold else 0.0
-    return Past(speed / steps, magnitude / steps, rigidity, last, before)
+    return OfferFeatures(speed / steps, magnitude / steps, rigidity, last, before)
 
 
 @inline
@@ -59,7 +59,7 @@ def rates(model: Model, magnitude: float, out: Floats) -> None:
 
 
 @inline
-def logit_factors(model: Model, k: int, past: Past, out: Floats) -> None:
+def logit_factors(model: Model, k: int, past: OfferFeatures, out: Floats) -> None:
     """Write ``exp(-shift)`` of every (group, node), the part of the acceptance logit that does not depend on r."""
     rules, columns = model
     clock = rules.gamma * (1.0 - math.sqrt(k / rules.horizon))
@@ -70,7 +70,7 @@ def logit_factors(model: Model, k: int, past: Past, out: Floats) -> None:
 
 
 @inline
-def walk_given_above(above: float, k: int, rules: Rules) -> float:
+def walk_given_above(above: float, k: int, rules: KernelRules) -> float:
     """Return the walk-away probability for an offer ``above`` (share of R) past the counterpart's reservation."""
     if k < rules.walk_round:
         return 0.0
@@ -109,7 +109,7 @@ def row_weight(row: Floats) -> float:
 
 
 @inline
-def survive(weights: Floats, low: Floats, top: Floats, offer: float, k: int, factors: Floats, rules: Rules, out: Floats) -> float:  # fmt: skip  # noqa: PLR0913, E501
+def survive(weights: Floats, low: Floats, top: Floats, offer: float, k: int, factors: Floats, rules: KernelRules, out: Floats) -> float:  # fmt: skip  # noqa: PLR0913, E501
     """Write ``weights`` times the chance of neither acceptance nor walking away; return the mass that accepts.
 
     ``top`` are the upper cell bounds cut at the standing price, with the atom as a last cell of width zero.
@@ -131,7 +131,7 @@ def survive(weights: Floats, low: Floats, top: Floats, offer: float, k: int, fac
 
 
 @inline
-def cut(low: Floats, high: Floats, standing: float, low_out: Floats, top_out: Floats) -> None:
+def cut_cells(low: Floats, high: Floats, standing: float, low_out: Floats, top_out: Floats) -> None:
     """Write cell bounds cut at ``standing``, with the atom as a last cell of width zero."""
     rows = low.shape[0]
     for i in range(rows):
@@ -343,7 +343,7 @@ def take_quote(weights: Floats, low: Floats, top: Floats, quote: tuple[float, fl
 
 
 @kernel
-def observe(weights: Floats, low: Floats, high: Floats, offers: Floats, k: int, quote: tuple[float, float, bool], cue: tuple[int, int], model: Model) -> float:  # fmt: skip  # noqa: PLR0913, E501
+def update_belief(weights: Floats, low: Floats, high: Floats, offers: Floats, k: int, quote: tuple[float, float, bool], cue: tuple[int, int], model: Model) -> float:  # fmt: skip  # noqa: PLR0913, E501
     """Update ``weights`` in place after the answer to the offer of round ``k`` and return the evidence factor.
 
     ``offers`` are the agent's offers so far, the last one being answered (none at an opening by the counterpart).
@@ -352,7 +352,7 @@ def observe(weights: Floats, low: Floats, high: Floats, offers: Floats, k: int, 
     """
     rows, count = low.shape[0], offers.shape[0]
     lows, tops = np.empty(rows + 1), np.empty(rows + 1)
-    cut(low, high, quote[1], lows, tops)
+    cut_cells(low, high, quote[1], lows, tops)
     rate = np.empty((weights.shape[1], weights.shape[2]))
     past = past_of(offers, max(count - 1, 0), model.rules)
     if count > 0:

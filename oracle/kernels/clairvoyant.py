@@ -161,7 +161,7 @@ def backward_induction(  # noqa: PLR0913
 
 
 @kernel
-def offer_values(  # noqa: PLR0913
+def known_type_offer_values(  # noqa: PLR0913
     x: Floats, past: Floats, quad: tuple[int, int, int, int], k: int, urgency: float, params: KernelParams,
     worth: Worth, later: Floats, weights: Floats, out: Floats,
 ) -> None:  # fmt: skip

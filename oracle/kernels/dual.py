@@ -21,8 +21,8 @@ from oracle.kernels.finite import (
     take_answer,
     true_survival,
 )
-from oracle.kernels.penalty import Scratch, between, dot, guess, make_scratch, take_cue
-from oracle.kernels.told import Told, told_now, told_values
+from oracle.kernels.penalty import Scratch, dot, guess, interpolate, make_scratch, take_cue
+from oracle.kernels.told import ToldBounds, told_now, told_values
 from terms.aliases import Floats, Ints
 
 
@@ -68,7 +68,7 @@ def make_tree(game: Finite) -> Tree:
 
 
 @inline
-def expand(game: Finite, truth: Truth, k: int, floor: float, told: Told, tree: Tree, work: Scratch) -> None:  # noqa: PLR0913
+def expand(game: Finite, truth: Truth, k: int, floor: float, told: ToldBounds, tree: Tree, work: Scratch) -> None:  # noqa: PLR0913
     """Value every offer of round ``k`` at the tree's history.
 
     An offer worth at most ``floor`` even if the type were told after it is valued as if it were.
@@ -118,7 +118,7 @@ def _mean_later(game: Finite, kept: Floats, law: Law, k: int, a: int, tree: Tree
     for j in range(values.shape[0]):
         values[j] = guess(game, kept, law.density[j], k + 1, (game.own, law.prices[j], offer, past), work)
         mean += dot(kept, law.weights[j]) * values[j]
-    tree.later[k, a] = held if tree.kind[k] == HELD else between(law.prices, tree.price[k], values)
+    tree.later[k, a] = held if tree.kind[k] == HELD else interpolate(law.prices, tree.price[k], values)
     return mean
 
 
@@ -126,7 +126,7 @@ def _mean_later(game: Finite, kept: Floats, law: Law, k: int, a: int, tree: Tree
 def inner_maximum(game: Finite, truth: Truth, agent_opens: bool, distance: Floats, out: Floats) -> None:
     """Write ``N_1``, ``F_1`` and the number of histories searched; with no ``distance`` (0,) only ``N_1``.
 
-    ``N_1`` is the lookahead at the first decision. ``distance`` is the grid of :class:`oracle.kernels.told.Told`.
+    ``N_1`` is the lookahead at the first decision. ``distance`` is the grid of :class:`oracle.kernels.told.ToldBounds`.
     """
     tree, work = make_tree(game), make_scratch(game)
     out[0] = out[1] = out[2] = 0.0
@@ -167,7 +167,7 @@ def _stop(game: Finite, tree: Tree, k: int) -> float:
 
 
 @inline
-def _search(game: Finite, truth: Truth, told: Told, tree: Tree, work: Scratch) -> tuple[float, float]:
+def _search(game: Finite, truth: Truth, told: ToldBounds, tree: Tree, work: Scratch) -> tuple[float, float]:
     """Return the maximum over all histories, depth first from the best offer on, and how many were searched."""
     rules = game.model.rules
     best, count, k = _stop(game, tree, 1) - tree.value[1], 1.0, 1

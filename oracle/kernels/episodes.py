@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.kernels.belief import TOP, conceded, observe
+from oracle.kernels.belief import TOP, conceded, update_belief
 from oracle.kernels.compiling import inline, kernel
 from oracle.kernels.formulas import (
     accept_prob,
@@ -20,8 +20,8 @@ from oracle.kernels.formulas import (
     history_features,
     walk_prob,
 )
-from oracle.kernels.paths import draw_cue, fresh_weights, state_at
-from oracle.kernels.planning import Planner, State, action_value, look_ahead
+from oracle.kernels.paths import cue_with_answer, fresh_weights, state_at
+from oracle.kernels.planning import CompiledPlanner, State, action_value, look_ahead
 from oracle.kernels.simulate import unpack
 from oracle.model import Priors
 from terms.aliases import Floats, Ints
@@ -39,7 +39,7 @@ class Hidden(NamedTuple):
 
 
 @inline
-def best_tick(state: State, planner: Planner, tick: float, num_ticks: int) -> tuple[float, float]:
+def best_tick(state: State, planner: CompiledPlanner, tick: float, num_ticks: int) -> tuple[float, float]:
     """Return the best offer ``own - i * tick`` that neither falls back nor passes the standing price, and its value.
 
     The first tick at or above the standing price is still tried; ``(nan, 0)`` if none is left or none is answered.
@@ -60,7 +60,7 @@ def best_tick(state: State, planner: Planner, tick: float, num_ticks: int) -> tu
 
 
 @kernel
-def play_ticks(span: tuple[int, int], priors: Priors, hidden: Hidden, agent_opens: bool, params: Floats, planner: Planner, tick: float, num_ticks: Ints, utility: Floats) -> None:  # fmt: skip  # noqa: PLR0913, E501
+def play_ticks(span: tuple[int, int], priors: Priors, hidden: Hidden, agent_opens: bool, params: Floats, planner: CompiledPlanner, tick: float, num_ticks: Ints, utility: Floats) -> None:  # fmt: skip  # noqa: PLR0913, E501
     """Write what the planner earns in each episode of ``span``; ``params`` (stances, constants)."""
     model = planner.model
     horizon = model.rules.horizon
@@ -74,7 +74,7 @@ def play_ticks(span: tuple[int, int], priors: Priors, hidden: Hidden, agent_open
         if not agent_opens:
             quotes[0] = hidden.opening[e]
             cue = _cue(0, group, 0.0, hidden.cues[e, 0], planner)
-            observe(weights, priors.low[e], priors.high[e], offers[:0], 0, (quotes[0], TOP, False), cue, model)
+            update_belief(weights, priors.low[e], priors.high[e], offers[:0], 0, (quotes[0], TOP, False), cue, model)
         for k in range(1, horizon + 1):
             state = state_at(weights, e, k, priors, quotes[k - 1], offers)
             price, value = best_tick(state, planner, tick, num_ticks[e])
@@ -97,12 +97,14 @@ def play_ticks(span: tuple[int, int], priors: Priors, hidden: Hidden, agent_open
                 answer = counter_offer(state.standing, r, concession_rate(kappa, past, constants), noise, 1)
             quotes[k] = answer
             cue = _cue(k, group, conceded(answer, state.standing, state.opened, r), hidden.cues[e, k], planner)
-            observe(weights, state.low, state.high, offers[:k], k, (answer, state.standing, state.opened), cue, model)
+            update_belief(
+                weights, state.low, state.high, offers[:k], k, (answer, state.standing, state.opened), cue, model
+            )
 
 
 @inline
-def _cue(k: int, group: int, share: float, draws: Floats, planner: Planner) -> tuple[int, int]:
+def _cue(k: int, group: int, share: float, draws: Floats, planner: CompiledPlanner) -> tuple[int, int]:
     """Return the cue shown, or a hidden one where cues tell nothing."""
     if planner.model.columns.num_cues == 1:
         return -1, -1
-    return draw_cue(k, group, share, draws, planner.model)
+    return cue_with_answer(k, group, share, draws, planner.model)

@@ -14,19 +14,19 @@ import numpy as np
 from oracle.kernels.belief import (
     TOP,
     conceded,
-    cut,
+    cut_cells,
     logit_factors,
-    observe,
     past_of,
     posture_law,
     rates,
     row_weight,
     survive,
     total_weight,
+    update_belief,
 )
 from oracle.kernels.compiling import inline, kernel
 from oracle.kernels.formulas import counter_offer, opening_price
-from oracle.kernels.planning import Planner, State, best_offer, state_features
+from oracle.kernels.planning import CompiledPlanner, State, best_offer, state_features
 from oracle.model import Model, Priors
 from terms.aliases import Floats, Ints
 
@@ -41,7 +41,7 @@ class Paths(NamedTuple):
     cues: Ints  # (n, K, 2)
 
 
-class Plan(NamedTuple):
+class Exploration(NamedTuple):
     """How paths explore: ``style`` (n,), ``settings`` (n, 4), ``agent_opens`` (n,)."""
 
     style: Ints
@@ -50,7 +50,7 @@ class Plan(NamedTuple):
 
 
 @inline
-def pick(row: Floats, uniform: float) -> int:
+def pick_index(row: Floats, uniform: float) -> int:
     """Return the index whose cumulative probability first exceeds ``uniform``."""
     running = 0.0
     for i in range(row.shape[0]):
@@ -78,11 +78,11 @@ def draw_type(weights: Floats, low: Floats, top: Floats, uniform: float, inside:
 
 
 @inline
-def draw_cue(k: int, g: int, share: float, draws: Floats, model: Model) -> tuple[int, int]:
+def cue_with_answer(k: int, g: int, share: float, draws: Floats, model: Model) -> tuple[int, int]:
     """Return the cue that comes with the answer to round ``k``, ``share`` of the distance conceded."""
     law = np.empty(3)
     posture_law(share, math.sqrt(k / model.rules.horizon), g, model, law)
-    return pick(model.columns.sentiment[g], draws[0]), pick(law, draws[1])
+    return pick_index(model.columns.sentiment[g], draws[0]), pick_index(law, draws[1])
 
 
 @inline
@@ -90,7 +90,7 @@ def _answer(state: State, k: int, offer: float, draws: Floats, model: Model) -> 
     """Draw a price and cue from the belief's own law after ``offer`` has survived (``k`` = 0: an opening)."""
     shape = state.weights.shape
     low, top, kept = np.empty(shape[0]), np.empty(shape[0]), state.weights.copy()
-    cut(state.low, state.high, state.standing, low, top)
+    cut_cells(state.low, state.high, state.standing, low, top)
     rate = np.empty((shape[1], shape[2]))
     past = past_of(state.offers, state.offers.shape[0], model.rules)
     if k > 0:
@@ -104,11 +104,11 @@ def _answer(state: State, k: int, offer: float, draws: Floats, model: Model) -> 
     else:
         harshness = rules.harshness_low + (rules.harshness_high - rules.harshness_low) * draws[3]
         price = opening_price(r, TOP, harshness, columns.opening_scale[g, n], draws[2] * rules.opening_sd, 1)
-    return price, draw_cue(k, g, conceded(price, state.standing, state.opened, r), draws[4:], model)
+    return price, cue_with_answer(k, g, conceded(price, state.standing, state.opened, r), draws[4:], model)
 
 
 @inline
-def _explore(state: State, style: int, settings: Floats, draws: Floats, planner: Planner) -> float:
+def _explore(state: State, style: int, settings: Floats, draws: Floats, planner: CompiledPlanner) -> float:
     """Return an exploring offer: a ramp of belief quantiles, a random rise, or the planner's with some noise."""
     own, count = state.own, state.offers.shape[0]
     ceiling = min(own, state.standing) if state.opened else own
@@ -151,7 +151,9 @@ def fresh_weights(priors: Priors, index: int) -> Floats:
 
 
 @kernel
-def explore(span: tuple[int, int], priors: Priors, plan: Plan, draws: Floats, planner: Planner, paths: Paths) -> None:
+def explore(
+    span: tuple[int, int], priors: Priors, plan: Exploration, draws: Floats, planner: CompiledPlanner, paths: Paths
+) -> None:
     """Write the paths of ``span``; of ``draws`` (n, K, 10), 0-5 feed the counterpart (2 is normal), 6-8 exploration."""
     model = planner.model
     for i in range(span[0], span[1]):
@@ -160,13 +162,15 @@ def explore(span: tuple[int, int], priors: Priors, plan: Plan, draws: Floats, pl
             state = state_at(weights, i, 1, priors, np.nan, offers)
             price, cue = _answer(state, 0, 0.0, draws[i, 0], model)
             _record(paths, i, 0, price, cue)
-            observe(weights, state.low, state.high, offers[:0], 0, (price, TOP, False), cue, model)
+            update_belief(weights, state.low, state.high, offers[:0], 0, (price, TOP, False), cue, model)
         for k in range(1, model.rules.horizon):
             state = state_at(weights, i, k, priors, paths.quotes[i, k - 1], offers)
             offers[k - 1] = _explore(state, plan.style[i], plan.settings[i], draws[i, k, 6:], planner)
             price, cue = _answer(state, k, offers[k - 1], draws[i, k], model)
             _record(paths, i, k, price, cue)
-            observe(weights, state.low, state.high, offers[:k], k, (price, state.standing, state.opened), cue, model)
+            update_belief(
+                weights, state.low, state.high, offers[:k], k, (price, state.standing, state.opened), cue, model
+            )
 
 
 @inline
@@ -176,7 +180,7 @@ def _record(paths: Paths, i: int, k: int, price: float, cue: tuple[int, int]) ->
 
 
 @inline
-def replay(i: int, last: int, priors: Priors, paths: Paths, model: Model) -> Floats:
+def path_belief(i: int, last: int, priors: Priors, paths: Paths, model: Model) -> Floats:
     """Return the belief of path ``i`` in round ``last``."""
     weights = fresh_weights(priors, i)
     for k in range(last):
@@ -186,19 +190,19 @@ def replay(i: int, last: int, priors: Priors, paths: Paths, model: Model) -> Flo
         opened = not math.isnan(standing)
         quote = (paths.quotes[i, k], standing if opened else TOP, opened)
         cue = (paths.cues[i, k, 0], paths.cues[i, k, 1])
-        observe(weights, priors.low[i], priors.high[i], paths.offers[i, :k], k, quote, cue, model)
+        update_belief(weights, priors.low[i], priors.high[i], paths.offers[i, :k], k, quote, cue, model)
     return weights
 
 
 @kernel
-def regression_rows(span: tuple[int, int], k: int, priors: Priors, paths: Paths, planner: Planner, x: Floats, y: Floats) -> None:  # fmt: skip  # noqa: PLR0913, E501
+def regression_rows(span: tuple[int, int], k: int, priors: Priors, paths: Paths, planner: CompiledPlanner, x: Floats, y: Floats) -> None:  # fmt: skip  # noqa: PLR0913, E501
     """Write the features of round ``k`` on each path of ``span`` and ``max_p Q_k``, nan where no price stands."""
     for i in range(span[0], span[1]):
         standing = paths.quotes[i, k - 1]
         if math.isnan(standing):
             y[i] = np.nan
             continue
-        weights = replay(i, k, priors, paths, planner.model)
+        weights = path_belief(i, k, priors, paths, planner.model)
         state = state_at(weights, i, k, priors, standing, paths.offers[i])
         state_features(state, planner.model, x[i])
         _, value = best_offer(state, planner)
@@ -206,7 +210,7 @@ def regression_rows(span: tuple[int, int], k: int, priors: Priors, paths: Paths,
 
 
 @inline
-def decide(state: State, planner: Planner) -> tuple[int, float, float]:
+def best_move(state: State, planner: CompiledPlanner) -> tuple[int, float, float]:
     """Return (0 accept, 1 offer, 2 reject; price; value). Ties go to accepting, then to leaving."""
     price, value = best_offer(state, planner)
     gain = state.own - state.standing if state.opened else -1.0
@@ -218,6 +222,6 @@ def decide(state: State, planner: Planner) -> tuple[int, float, float]:
 
 
 @kernel
-def decide_once(state: State, planner: Planner) -> tuple[int, float, float]:
-    """Return the planner's decision in one state (see :func:`decide`)."""
-    return decide(state, planner)
+def decide_once(state: State, planner: CompiledPlanner) -> tuple[int, float, float]:
+    """Return the planner's decision in one state (see :func:`best_move`)."""
+    return best_move(state, planner)

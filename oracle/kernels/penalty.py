@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.kernels.belief import TOP, Past, conceded, past_of, posture_law, rates
+from oracle.kernels.belief import TOP, OfferFeatures, conceded, past_of, posture_law, rates
 from oracle.kernels.compiling import inline
 from oracle.kernels.finite import Finite, Truth, normalise
-from oracle.kernels.paths import pick
+from oracle.kernels.paths import pick_index
 from oracle.kernels.value import NUM_FEATURES, Marginals, bounded_value, features, net_value
 from terms.aliases import Floats
 
@@ -50,7 +50,7 @@ def make_scratch(game: Finite) -> Scratch:
 
 
 @inline
-def guess(game: Finite, kept: Floats, likelihood: Floats, k: int, place: tuple[float, float, float, Past], work: Scratch) -> float:  # fmt: skip  # noqa: E501
+def guess(game: Finite, kept: Floats, likelihood: Floats, k: int, place: tuple[float, float, float, OfferFeatures], work: Scratch) -> float:  # fmt: skip  # noqa: E501
     """Return the penalty's value of the belief ``kept * likelihood`` in round ``k``, any function of it being allowed.
 
     ``work.rate`` holds the concession rates given all offers so far.
@@ -89,7 +89,7 @@ def dot(a: Floats, b: Floats) -> float:
 
 
 @inline
-def between(prices: Floats, price: float, values: Floats) -> float:
+def interpolate(prices: Floats, price: float, values: Floats) -> float:
     """Return ``values`` at ``price``: linear between ``prices``, constant outside."""
     size = prices.shape[0]
     if price <= prices[0]:
@@ -111,8 +111,8 @@ def take_cue(game: Finite, truth: Truth, weights: Floats, k: int, before: float,
     if columns.num_cues == 1:
         return 0.0
     posture = _postures(game, k, before, answer[1])
-    sentiment = pick(columns.sentiment[truth.group], truth.sentiment[k])
-    seen = (sentiment, pick(posture[truth.group, truth.row], truth.posture[k]))
+    sentiment = pick_index(columns.sentiment[truth.group], truth.sentiment[k])
+    seen = (sentiment, pick_index(posture[truth.group, truth.row], truth.posture[k]))
     step, likelihood = 0.0, np.empty(weights.shape)
     if 0 < k < game.model.rules.last_answered:
         past = past_of(offers, k, game.model.rules)

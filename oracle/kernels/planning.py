@@ -16,10 +16,10 @@ import numpy as np
 
 from oracle.kernels.belief import (
     TOP,
-    Past,
+    OfferFeatures,
     ceiling_law,
     conceded,
-    cut,
+    cut_cells,
     held_law,
     logit_factors,
     move_law,
@@ -49,7 +49,7 @@ class State(NamedTuple):
     opened: bool
 
 
-class Planner(NamedTuple):
+class CompiledPlanner(NamedTuple):
     """What a decision is computed with: the game, the fitted nets, and how finely it searches.
 
     ``nodes``, ``node_weights`` are a Gauss-Legendre rule on [-1, 1]; ``step`` is the coarse offer grid and
@@ -108,12 +108,12 @@ def _interval(state: State, low: Floats, top: Floats, rate: Floats, model: Model
 
 
 @kernel
-def look_ahead(state: State, planner: Planner) -> Outlook:
+def look_ahead(state: State, planner: CompiledPlanner) -> Outlook:
     """Compute the likelihood of every next price once, for all offers of this decision."""
     model = planner.model
     rows, groups, nodes = state.weights.shape
     low, top = np.empty(rows), np.empty(rows)
-    cut(state.low, state.high, state.standing, low, top)
+    cut_cells(state.low, state.high, state.standing, low, top)
     past = past_of(state.offers, state.offers.shape[0], model.rules)
     rate, factors = np.empty((groups, nodes)), np.empty((groups, nodes))
     rates(model, past.magnitude, rate)
@@ -193,7 +193,7 @@ def _sum_urgency(weights: Floats, law: Floats, source: int, rate: Floats, urgenc
 
 
 @inline
-def action_value(price: float, with_cues: bool, state: State, outlook: Outlook, planner: Planner) -> float:
+def action_value(price: float, with_cues: bool, state: State, outlook: Outlook, planner: CompiledPlanner) -> float:
     """Return ``Q_k(I, price)``; without cues the next cue is taken to tell nothing."""
     model = planner.model
     rows, groups, nodes = state.weights.shape
@@ -236,7 +236,7 @@ def action_value(price: float, with_cues: bool, state: State, outlook: Outlook, 
 
 
 @inline
-def _branch_value(sums: Marginals, j: int, with_cues: bool, place: tuple[float, float, float, Past], k: int, outlook: Outlook, planner: Planner) -> float:  # fmt: skip  # noqa: PLR0913, E501
+def _branch_value(sums: Marginals, j: int, with_cues: bool, place: tuple[float, float, float, OfferFeatures], k: int, outlook: Outlook, planner: CompiledPlanner) -> float:  # fmt: skip  # noqa: PLR0913, E501
     """Return mass times value of one next price, summed over its cues."""
     groups, rows = sums.mass.shape
     columns = planner.model.columns
@@ -258,7 +258,7 @@ def _branch_value(sums: Marginals, j: int, with_cues: bool, place: tuple[float, 
 
 
 @kernel
-def best_offer(state: State, planner: Planner) -> tuple[float, float]:
+def best_offer(state: State, planner: CompiledPlanner) -> tuple[float, float]:
     """Return the best offer and its ``Q``; ties go to the lower offer. ``(nan, 0)`` if no offer can be rational.
 
     Offers never fall below the last one and never pass the own reservation. The grid hangs on the own reservation.
@@ -284,7 +284,7 @@ def best_offer(state: State, planner: Planner) -> tuple[float, float]:
 
 
 @inline
-def _refine(best: float, value: float, limits: tuple[float, float], state: State, outlook: Outlook, planner: Planner) -> tuple[float, float]:  # fmt: skip  # noqa: E501
+def _refine(best: float, value: float, limits: tuple[float, float], state: State, outlook: Outlook, planner: CompiledPlanner) -> tuple[float, float]:  # fmt: skip  # noqa: E501
     """Halve the grid around the best offer, now with cues; the best offer so far is valued again if cues may tell."""
     width, centre = planner.step, best
     if planner.model.columns.num_cues > 1:
@@ -314,7 +314,7 @@ def _lowest(state: State) -> float:
 
 
 @kernel
-def offer_values(prices: Floats, state: State, planner: Planner, out: Floats) -> None:
+def offer_values(prices: Floats, state: State, planner: CompiledPlanner, out: Floats) -> None:
     """Write ``Q`` of each of ``prices``, cues included."""
     outlook = look_ahead(state, planner)
     for i in range(prices.shape[0]):
@@ -326,7 +326,7 @@ def state_features(state: State, model: Model, out: Floats) -> None:
     """Write the features of the agent's own state."""
     rows, groups, nodes = state.weights.shape
     low, top = np.empty(rows), np.empty(rows)
-    cut(state.low, state.high, state.standing, low, top)
+    cut_cells(state.low, state.high, state.standing, low, top)
     count = state.offers.shape[0]
     past = past_of(state.offers, count, model.rules)
     rate = np.empty((groups, nodes))
@@ -348,7 +348,7 @@ def state_features(state: State, model: Model, out: Floats) -> None:
 
 
 @kernel
-def state_value(state: State, planner: Planner) -> float:
+def state_value(state: State, planner: CompiledPlanner) -> float:
     """Return the fitted value of a state in which a price stands."""
     hidden = planner.nets.b1.shape[1]
     x = np.empty(NUM_FEATURES)

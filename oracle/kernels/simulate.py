@@ -29,7 +29,7 @@ FIXED, TIME_DEPENDENT, PATIENT, SCHEDULE = range(4)
 AGENT_ACCEPT, COUNTERPART_ACCEPT, COUNTERPART_WALK, ROUND_LIMIT = range(4)
 
 
-class Episodes(NamedTuple):
+class SimulatedEpisodes(NamedTuple):
     """Arrays of shape (n,) unless said otherwise: who plays, what is hidden, and the draws."""
 
     group: Ints  # row of ``params``
@@ -45,7 +45,7 @@ class Episodes(NamedTuple):
     draws: Floats  # (n, K, 3): accept uniform, walk uniform, price normal
 
 
-class Outcomes(NamedTuple):
+class SimulatedOutcomes(NamedTuple):
     """Arrays of shape (n,) unless said otherwise; written by the kernel."""
 
     termination: Ints
@@ -101,7 +101,7 @@ def _takes(policy: int, slack: float, gain: float, ask: float, is_last: bool) ->
 
 
 @inline
-def _first_price(game: Episodes, i: int, params: KernelParams) -> float:
+def _first_price(game: SimulatedEpisodes, i: int, params: KernelParams) -> float:
     sign = game.sign[i]
     return opening_price(
         game.reservation[i],
@@ -115,7 +115,12 @@ def _first_price(game: Episodes, i: int, params: KernelParams) -> float:
 
 @kernel
 def simulate_episodes(
-    game: Episodes, params: Floats, policy: int, settings: Floats, is_final_answered: bool, out: Outcomes
+    game: SimulatedEpisodes,
+    params: Floats,
+    policy: int,
+    settings: Floats,
+    is_final_answered: bool,
+    out: SimulatedOutcomes,
 ) -> None:
     """Play every episode with one policy and write what came of it."""
     frame = np.empty(3)

@@ -13,7 +13,7 @@ from oracle.kernels.finite import Finite
 from terms.aliases import Floats
 
 
-class Told(NamedTuple):
+class ToldBounds(NamedTuple):
     """What is left after the offer of round k if the type is told, an upper bound.
 
     ``worth`` (rounds + 1, distances, groups, nodes, rows) is by ``distance`` (ascending from 0) between standing price
@@ -25,7 +25,7 @@ class Told(NamedTuple):
 
 
 @inline
-def told_values(game: Finite, distance: Floats) -> Told:
+def told_values(game: Finite, distance: Floats) -> ToldBounds:
     """Return the values of known types by backward induction.
 
     Acceptance and concession are those of the best history features, nobody walks away, and offers need not rise. The
@@ -40,7 +40,7 @@ def told_values(game: Finite, distance: Floats) -> Told:
             _moves(game, g, n, distance, moves)
             for i in range(rows):
                 _induct(game, (g, n, i), distance, moves, worth)
-    return Told(distance, worth)
+    return ToldBounds(distance, worth)
 
 
 @inline
@@ -95,7 +95,7 @@ def _takes(game: Finite, g: int, n: int, k: int, zopa: float, out: Floats) -> No
 
 
 @inline
-def told_now(game: Finite, told: Told, k: int, standing: float, out: Floats) -> None:
+def told_now(game: Finite, told: ToldBounds, k: int, standing: float, out: Floats) -> None:
     """Write what every atom is worth after the offer of round ``k``, its type told."""
     for i in range(out.shape[2]):
         r, at = game.reservations[i], 0

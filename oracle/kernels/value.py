@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.kernels.belief import Past
+from oracle.kernels.belief import OfferFeatures
 from oracle.kernels.compiling import inline
 from terms.aliases import Floats
 
@@ -47,7 +47,7 @@ class Marginals(NamedTuple):
 
 
 @inline
-def features(sums: Marginals, factor: Floats, low: Floats, top: Floats, stance: NDArray[np.int64], place: tuple[float, float, float, Past], out: Floats) -> float:  # fmt: skip  # noqa: PLR0913, E501
+def features(sums: Marginals, factor: Floats, low: Floats, top: Floats, stance: NDArray[np.int64], place: tuple[float, float, float, OfferFeatures], out: Floats) -> float:  # fmt: skip  # noqa: PLR0913, E501
     """Write the features of the belief ``factor * sums`` and return its mass.
 
     ``place`` is (own, standing, last offer, past). The last row is the atom at the standing price. All moments are

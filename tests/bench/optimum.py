@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from oracle.shipped import verify
+from oracle.shipped import earned_on_fresh_episodes
 
 NUM_PER_CELL = 25
 
@@ -15,9 +15,9 @@ NUM_PER_CELL = 25
 def main() -> None:
     """Play a few episodes of three families, regime known and unknown, and print earnings with standard errors."""
     for family in ("taciturn", "candid", "adversarial"):
-        verify(family, "overlap", n_per_cell=1, seed=0)  # compiles
+        earned_on_fresh_episodes(family, "overlap", n_per_cell=1, seed=0)  # compiles
         for prior in ("overlap", "unknown"):
-            checks = verify(family, prior, n_per_cell=NUM_PER_CELL, seed=0)
+            checks = earned_on_fresh_episodes(family, prior, n_per_cell=NUM_PER_CELL, seed=0)
             each = 1e3 * checks[0].seconds / sum(check.n for check in checks)
             for check in checks:
                 sys.stdout.write(

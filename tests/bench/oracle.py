@@ -18,7 +18,7 @@ import terms
 from oracle.bounds import inner_maxima
 from oracle.clairvoyant import clairvoyant_values
 from oracle.kernels.dual import inner_maximum
-from oracle.known_type import offer_grid, price_grid, solve, solve_on
+from oracle.known_type import offer_grid, solve_known_type, solve_on, standing_prices
 from oracle.relaxation import BracketSettings, draw_episodes
 from oracle.shipped import standard_knowledge, values_for
 from oracle.simulate import Schedule, draw_batch, simulate, to_batch
@@ -71,14 +71,14 @@ def bench_simulator() -> None:
 def bench_dynamic_program() -> None:
     """Compare the compiled recursion with the NumPy twin and time the whole published suite."""
     problem = tiny_problem(np.random.default_rng(0), horizon=10)._replace(zopa=30.0)
-    offers, prices = offer_grid(problem, 10), price_grid(problem, 64)
+    offers, prices = offer_grid(problem, 10), standing_prices(problem, 64)
     compiled = _seconds(lambda: solve_on(problem, offers, prices))
     arrays = _seconds(lambda: numpy_backward_induction(problem, offers, prices), repeats=1)
     label = f"known type, {len(offers)} offers, {len(prices)} prices, 10 rounds"
     _print(label, f"{compiled * 1e3:9.1f} ms, NumPy {arrays * 1e3:.0f} ms, {arrays / compiled:.0f} x")
     suite = terms.published_suite()
     for threads in (1, 2):
-        solve.cache_clear()
+        solve_known_type.cache_clear()
         start = time.perf_counter()
         clairvoyant_values(suite, num_threads=threads)
         _print(f"clairvoyant values of 1,800 episodes, {threads} threads", f"{time.perf_counter() - start:9.1f} s")

@@ -16,9 +16,9 @@ import numpy as np
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, build_chain, unit_economics
 from oracle.bankroll.known_type import StageGrid, identity, stage_of, stage_value
-from oracle.bankroll.menu import CLASSES, PLANS, Outcomes, build_problem
+from oracle.bankroll.menu import CLASSES, PLANS, PlanOutcomes, build_problem
 from oracle.bankroll.problem import RuinProblem
-from oracle.bankroll.ruin import lattice_of, num_nodes, risk_neutral, solve, value_policy
+from oracle.bankroll.ruin import lattice_of, num_nodes, risk_neutral, solve_ruin, value_policy
 
 RULES = BankrollConfig()
 NUM_SUPPLIERS = 600
@@ -41,7 +41,9 @@ def sampled_problem(step_cents: int) -> RuinProblem:
     shape = (len(CLASSES), len(PLANS), NUM_SUPPLIERS, 1)
     deal = rng.random(shape) < 0.77
     net = np.where(deal, rng.integers(-500, 3600, shape), rng.integers(-1800, -600, shape))
-    return build_problem(Outcomes(net, np.ones(shape, dtype=bool), np.zeros(shape[2:])), RULES, step_cents=step_cents)
+    return build_problem(
+        PlanOutcomes(net, np.ones(shape, dtype=bool), np.zeros(shape[2:])), RULES, step_cents=step_cents
+    )
 
 
 def numpy_values(problem: RuinProblem) -> np.ndarray:
@@ -71,8 +73,8 @@ def bench_program() -> None:
     """Compare the recursion with its twin, and time solving and valuing a policy."""
     for step in (100, 50, 25):
         problem = sampled_problem(step)
-        found = solve(problem)
-        compiled = _seconds(lambda p=problem: solve(p), repeats=3)
+        found = solve_ruin(problem)
+        compiled = _seconds(lambda p=problem: solve_ruin(p), repeats=3)
         valued = _seconds(lambda p=problem, f=found: value_policy(p, f.policy), repeats=3)
         start = time.perf_counter()
         twin = numpy_values(problem)

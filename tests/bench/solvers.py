@@ -21,7 +21,7 @@ from numba import njit
 from quantecon.markov import DiscreteDP, backward_induction
 from scipy import sparse
 
-from oracle.known_type import offer_action_values, price_grid, solve_on
+from oracle.known_type import offer_action_values, solve_on, standing_prices
 from terms import kernel
 from tests.oracle.twins import normal_law, numpy_backward_induction, tiny_problem
 
@@ -170,7 +170,7 @@ def compare_values(num_games: int) -> None:
 def compare_speed_of_the_game() -> None:
     """Time all three on one game of six rounds, histories and all, without building the program."""
     problem = tiny_problem(np.random.default_rng(0), horizon=6)._replace(zopa=30.0)
-    offers, prices = np.linspace(0.0, problem.zopa, 5), price_grid(problem, 16)
+    offers, prices = np.linspace(0.0, problem.zopa, 5), standing_prices(problem, 16)
     program, _ = written_out(problem, offers.tolist(), prices.tolist(), float(prices[-1]))
     ours = _seconds(lambda: solve_on(problem, offers, prices))
     twin = _seconds(lambda: numpy_backward_induction(problem, offers, prices), 1)

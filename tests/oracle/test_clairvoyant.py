@@ -18,10 +18,10 @@ from oracle.known_type import (
     offer_action_values,
     offer_grid,
     opening_weights,
-    price_grid,
     problem_of,
     situation_values,
     solve_on,
+    standing_prices,
     value_at_start,
 )
 from terms import kernel
@@ -98,7 +98,7 @@ def test_equal_to_brute_force_where_all_four_offers_matter():
 @pytest.mark.parametrize("seed", range(6))
 def test_equal_to_the_whole_array_twin_at_full_length(seed):
     problem = tiny_problem(np.random.default_rng(seed), horizon=10)
-    offers, prices = offer_grid(problem, 7), price_grid(problem, 24)
+    offers, prices = offer_grid(problem, 7), standing_prices(problem, 24)
     fast, slow = solve_on(problem, offers, prices).values, numpy_backward_induction(problem, offers, prices)
     # Before round 5 most quadruples cannot occur, and the kernel leaves those at 0.
     filled = np.broadcast_to((fast != 0).any(axis=2, keepdims=True), fast.shape)
@@ -155,7 +155,7 @@ def test_nothing_is_to_be_had_without_a_bargaining_range():
 
 def test_grids_hold_the_reservation_and_the_jump_that_resets_rigidity():
     problem = tiny_problem(np.random.default_rng(5))
-    offers, prices = offer_grid(problem, 10), price_grid(problem, 64)
+    offers, prices = offer_grid(problem, 10), standing_prices(problem, 64)
     assert 0.0 in offers
     assert offers.max() <= problem.zopa + 1e-9
     jump = problem.params.rigidity_threshold * problem.params.price_range

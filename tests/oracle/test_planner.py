@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from oracle.fitted import PLANNING_GRID
+from oracle.fitted import FITTED_GRID
 from oracle.planner import ACCEPT, REJECT, BeliefTracker, FittedAgent, decide, offer_value
 from oracle.posterior import seat_of
 from oracle.prior import Grid, Knowledge, Seat
@@ -73,7 +73,7 @@ def test_known_no_deal_is_left_at_once():
 def test_last_answered_round_equals_brute_force_simulation(taciturn):
     """Q_9 of an offer against 40,000 draws of type and noise from the belief; round 10 accepts what is rational."""
     planner, config = taciturn.planner(), GameConfig()
-    tracker = BeliefTracker.start(taciturn.values.knowledge, planner.model, Seat(Role.BUYER, 60.0), PLANNING_GRID)
+    tracker = BeliefTracker.start(taciturn.values.knowledge, planner.model, Seat(Role.BUYER, 60.0), FITTED_GRID)
     tracker.round = 1
     for offer, quote in zip(range(20, 36, 2), (75.0, 66.0, 61.0, 57.0, 54.5, 53.0, 52.0, 51.0), strict=True):
         tracker.take_answer(float(offer), quote, None)
@@ -130,7 +130,7 @@ def test_halved_grids_hardly_change_the_value_of_the_first_decision(taciturn):
 def test_decision_accepts_what_no_lookahead_beats(taciturn):
     scenario = fresh_suite(34, ["overlap"], ["taciturn"], 1)[0]
     game, planner = Game(scenario), taciturn.planner()
-    tracker = BeliefTracker.start(taciturn.values.knowledge, planner.model, seat_of(game.observe()), PLANNING_GRID)
+    tracker = BeliefTracker.start(taciturn.values.knowledge, planner.model, seat_of(game.observe()), FITTED_GRID)
     tracker.see(game.observe())
     tracker.round, tracker.standing = 10, tracker.seat.own - 1.0
     assert decide(tracker, planner).kind == ACCEPT

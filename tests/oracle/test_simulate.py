@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import terms
-from oracle.simulate import TERMINATIONS, Schedule, draw_batch, simulate, to_batch
+from oracle.simulate import TERMINATION_CODES, Schedule, draw_batch, simulate, to_batch
 from terms.agents.scripted import FixedConcession, Patient, RandomLegal, TimeDependent
 from terms.cells import suite_cells
 from terms.config import GameConfig
@@ -26,7 +26,7 @@ def assert_same_episodes(scenarios, agent):
     out = simulate(to_batch(scenarios), agent)
     for i, scenario in enumerate(scenarios):
         record = terms.play(scenario, agent)
-        assert TERMINATIONS[out.termination[i]] is record.termination
+        assert TERMINATION_CODES[out.termination[i]] is record.termination
         assert out.rounds[i] == record.rounds_played
         assert out.utility[i] == record.utility
         assert np.isnan(out.price[i]) if record.price is None else out.price[i] == record.price

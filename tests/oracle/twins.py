@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from oracle.kernels.clairvoyant import rank
-from oracle.known_type import Problem
+from oracle.known_type import KnownTypeProblem
 from terms import kernel
 from terms.config import GameConfig
 from terms.types import Family, Stance
@@ -67,7 +67,7 @@ def tiny_problem(rng, horizon=3):
     )
     params = kernel.kernel_params(config, family, Stance(rng.choice(list(Stance))), 100.0)
     zopa = float(rng.uniform(5, 40))
-    return Problem(params, float(rng.random()), zopa, -40.0, 70.0, (0.2, 0.8), config.final_offer_answered)
+    return KnownTypeProblem(params, float(rng.random()), zopa, -40.0, 70.0, (0.2, 0.8), config.final_offer_answered)
 
 
 def numpy_backward_induction(problem, offers, prices):

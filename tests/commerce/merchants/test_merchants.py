@@ -6,7 +6,7 @@ import pytest
 
 from commerce.config import FAIR, PAPER
 from commerce.merchants import MERCHANTS, build_merchant, play_year
-from commerce.merchants.advice import Product, PublicAdvice, SupplierCard, category_score
+from commerce.merchants.advice import MarketProduct, PublicAdvice, SupplierCard, category_score
 from commerce.merchants.buying import Buyer, affordable
 from commerce.merchants.privileged import PrivilegedAdvice
 from commerce.world import generate_world
@@ -72,7 +72,7 @@ def test_names():
 def test_a_category_is_judged_by_volume_price_and_margin():
     detail = {"platform_monthly_sales": [100, 300], "reference_price_range": [5, 50], "typical_gross_margin": "high"}
     assert category_score(detail) == pytest.approx(200 * 50 * 0.44**2)
-    products = [Product("a", "c", 5.0), Product("b", "c", 9.0), Product("d", "c", 9.0)]
+    products = [MarketProduct("a", "c", 5.0), MarketProduct("b", "c", 9.0), MarketProduct("d", "c", 9.0)]
     assert [p.product_id for p in PublicAdvice().choose_products("c", products, 2)] == ["b", "d"]
 
 
@@ -94,7 +94,7 @@ def test_reconciliation_blocks_a_short_delivery():
 
 
 def test_what_the_budget_covers():
-    needs = [(Product("a", "c", 10.0), 5), (Product("b", "c", 100.0), 3)]
+    needs = [(MarketProduct("a", "c", 10.0), 5), (MarketProduct("b", "c", 100.0), 3)]
     assert [(p.product_id, units) for p, units in affordable(needs, 0.5, 130.0)] == [("a", 5), ("b", 2)]
 
 
@@ -106,7 +106,7 @@ def test_privileged_advice_asks_honest_suppliers_at_their_floor():
     chosen = advice.choose_suppliers(cards)
     assert len(chosen) == 7
     sku = int((world.skus.category == category).nonzero()[0][0])
-    product = Product(world.skus.sku_id[sku], "Pet Supplies", int(world.skus.reference_fen[sku]) / 100)
+    product = MarketProduct(world.skus.sku_id[sku], "Pet Supplies", int(world.skus.reference_fen[sku]) / 100)
     bid = advice.bid(product, chosen[0])
     assert 0.22 * product.reference <= bid <= 0.22 * product.reference * 1.01 + 0.02
     assert advice.price(product) == pytest.approx(product.reference, rel=0.35)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from commerce.config import FAIR, PAPER
-from commerce.procurement.answer import Answer, AnswerDraws, answer_offer
+from commerce.procurement.answer import AnswerDraws, SupplierAnswer, answer_offer
 from commerce.procurement.pair import PairTerms
 from terms.types import Family, Stance
 
@@ -71,10 +71,10 @@ def test_e5_walking_away(round_number, bid, probability):
 @pytest.mark.parametrize(
     ("terms", "standing", "bid", "published", "fair"),
     [
-        (EXPRESSIVE, 7000, 6400, Answer(price=6751), Answer(accepts=True)),
-        (EXPRESSIVE, 6200, 6100, Answer(price=6200), Answer(accepts=True)),
-        (CANDID, 7200, 7500, Answer(price=7200), Answer(accepts=True)),
-        (CANDID, 7200, 6000, Answer(price=6687), Answer(price=6687)),
+        (EXPRESSIVE, 7000, 6400, SupplierAnswer(price=6751), SupplierAnswer(accepts=True)),
+        (EXPRESSIVE, 6200, 6100, SupplierAnswer(price=6200), SupplierAnswer(accepts=True)),
+        (CANDID, 7200, 7500, SupplierAnswer(price=7200), SupplierAnswer(accepts=True)),
+        (CANDID, 7200, 6000, SupplierAnswer(price=6687), SupplierAnswer(price=6687)),
     ],
 )
 def test_e6_a_counter_below_the_bid(terms, standing, bid, published, fair):
@@ -96,9 +96,11 @@ def test_e6_the_rule_in_numbers():
 
 def test_a_bid_at_the_floor_is_countered_at_the_floor():
     """From a quote at the floor no lower counter is possible: the bid stands there, it is not raised by 3 % of R."""
-    assert last(CANDID, [5500], 2, 5500) == Answer(price=5500)
-    assert last(CANDID, [5500], 2, 5501, price=1e-12) == Answer(price=5500)  # noise far down, clipped at the floor
-    assert last(CANDID, [5500], 2, 5501, price=1e-12, rules=FAIR) == Answer(accepts=True)  # fair: taken
+    assert last(CANDID, [5500], 2, 5500) == SupplierAnswer(price=5500)
+    assert last(CANDID, [5500], 2, 5501, price=1e-12) == SupplierAnswer(
+        price=5500
+    )  # noise far down, clipped at the floor
+    assert last(CANDID, [5500], 2, 5501, price=1e-12, rules=FAIR) == SupplierAnswer(accepts=True)  # fair: taken
 
 
 def test_e7_a_price_fraud():

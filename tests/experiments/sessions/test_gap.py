@@ -15,7 +15,7 @@ from experiments.sessions.folder import GAP
 from experiments.sessions.gap import play_session, sessions_gap
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
-from oracle.bankroll.meeting import Table
+from oracle.bankroll.meeting import MeetingPlanners
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
 from oracle.interventions import Condition
@@ -64,7 +64,7 @@ def test_being_told_the_type_is_used(worth, tmp_path):
     agent = build_player("ramp")
     run, gap = gap_of(agent, worth, tmp_path)
     assert (gap.arms.balances["revealed"] != gap.arms.balances["posterior"]).any()
-    table = Table(CHAIN)
+    table = MeetingPlanners(CHAIN)
     again = play_session(as_player(agent), SPEC, 1, Condition.REVEALED_TYPE, table)
     assert again == gap.arms.balances["revealed"][1]
     assert play_session(as_player(agent), SPEC, 0, Condition.BASE, table) == run.sessions[0].terminal_cents / 100

@@ -10,7 +10,7 @@ import pytest
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
 from oracle.bankroll.closing import Closing, close_meeting, closing_of
-from oracle.bankroll.meeting import Table
+from oracle.bankroll.meeting import MeetingPlanners
 from oracle.bankroll.memory import end_meeting, own_density, start_meeting
 from oracle.posterior import seat_of
 from oracle.prior import SCALE, column_groups
@@ -26,7 +26,7 @@ ENDS = (Termination.COUNTERPART_ACCEPT, Termination.COUNTERPART_WALK, Terminatio
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(CHAIN)
+    return MeetingPlanners(CHAIN)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_what_is_no_answer_tells_nothing(scenarios):
 def test_the_income_of_no_deal_tells_whether_there_was_one_to_make(table, scenarios):
     """Left at once: the session pays 2.38 where no deal was possible and nothing where one was."""
     told, unsure = [], 0
-    blind = Table(CHAIN, EconomicsConfig(infeasible_outside_cents=0, feasible_outside_cents=0))
+    blind = MeetingPlanners(CHAIN, EconomicsConfig(infeasible_outside_cents=0, feasible_outside_cents=0))
     for scenario in scenarios[:12]:
         record, own = play(scenario, lambda observation: Reject()), seat_of(Game(scenario).observe()).own
         memory = table.remember(record, scenario, None)

@@ -8,8 +8,8 @@ import pytest
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, Perspective, build_chain, unit_economics
 from oracle.bankroll.closing import Closing
-from oracle.bankroll.meeting import NO_CAUTION, Caution, Table, stop
-from oracle.bankroll.memory import Memory, end_meeting, own_density, start_meeting
+from oracle.bankroll.meeting import NO_CAUTION, Caution, MeetingPlanners, stop
+from oracle.bankroll.memory import SupplierMemory, end_meeting, own_density, start_meeting
 from oracle.bankroll.supplier_bayes_optimal import SupplierBayesOptimal
 from oracle.posterior import seat_of, summary
 from terms.game import Game
@@ -21,7 +21,7 @@ CHAIN = ChainConfig(families=("taciturn",))
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(CHAIN)
+    return MeetingPlanners(CHAIN)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_density_of_the_own_reservation_is_that_of_the_chain(perspective):
     expected, seen = np.zeros(10), np.zeros(10)
     fine = np.linspace(0.5, 99.5, 100)
     for supplier in np.flatnonzero((r > 30) & (r < 70))[:120]:
-        point = Memory(r[[supplier]], r[[supplier]], np.ones((1, 1, 1)), 1)
+        point = SupplierMemory(r[[supplier]], r[[supplier]], np.ones((1, 1, 1)), 1)
         density = np.array([own_density(point, float(a), urgency[[supplier]], chain)[0, 0] for a in fine])
         density /= density.sum()
         expected += np.histogram(fine, edges, weights=density)[0]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.bankroll.problem import RuinProblem, StageLaw, stage_law
-from oracle.bankroll.ruin import cash_law, fixed_policy, solve, solve_risk_neutral, value_policy
+from oracle.bankroll.ruin import cash_law, fixed_policy, solve_risk_neutral, solve_ruin, value_policy
 
 DOLLAR = 100
 
@@ -78,7 +78,7 @@ def test_finite_gamblers_ruin_by_the_reflection_principle(p, cash):
             paths = comb(horizon, up) - (comb(horizon, crossing) if crossing <= horizon else 0)
             survival += paths * p**up * (1 - p) ** (horizon - up)
             balance += end * paths * p**up * (1 - p) ** (horizon - up)
-    valued = solve(session({(0, 0): coin(p)}, horizon=horizon, start=cash * DOLLAR))
+    valued = solve_ruin(session({(0, 0): coin(p)}, horizon=horizon, start=cash * DOLLAR))
     assert valued.survival_prob() == pytest.approx(survival, abs=1e-12)
     assert valued.value() / DOLLAR == pytest.approx(balance - (1 - survival), abs=1e-9)  # the ruined stand at -1
 
@@ -87,22 +87,22 @@ def test_finite_gamblers_ruin_by_the_reflection_principle(p, cash):
 def test_gamblers_ruin_in_the_long_run(cash):
     """Ruin at the first -1 has probability (q/p)^(cash+1) for p > 1/2 (Feller I, section XIV.2)."""
     p = 0.7
-    valued = solve(session({(0, 0): coin(p)}, horizon=300, start=cash * DOLLAR))
+    valued = solve_ruin(session({(0, 0): coin(p)}, horizon=300, start=cash * DOLLAR))
     assert 1 - valued.survival_prob() == pytest.approx((0.3 / 0.7) ** (cash + 1), abs=1e-8)
 
 
 def test_exactly_the_threshold_is_not_ruin():
     drop = gamble((-DOLLAR, 1.0))
-    valued = solve(session({(0, 0): drop}, horizon=2, start=300, threshold=100))
+    valued = solve_ruin(session({(0, 0): drop}, horizon=2, start=300, threshold=100))
     assert valued.survival_prob() == 1.0
-    valued = solve(session({(0, 0): drop}, horizon=3, start=300, threshold=100))
+    valued = solve_ruin(session({(0, 0): drop}, horizon=3, start=300, threshold=100))
     assert valued.survival_prob() == 0.0
     assert valued.value() == 0.0  # 300 - 3 * 100: the first balance below 100 ends it and stays
 
 
 def test_ruined_sessions_earn_nothing_later():
     """By hand: cash 0, T = 2, a coin. Half are ruined at -1; the others stand at 1, then at 2 or 0."""
-    law = cash_law(solve(session({(0, 0): coin(0.5)}, horizon=2)))
+    law = cash_law(solve_ruin(session({(0, 0): coin(0.5)}, horizon=2)))
     assert dict(zip(law.cash[law.prob[2] > 0].tolist(), law.prob[2][law.prob[2] > 0].tolist(), strict=True)) == {
         -100.0: 0.5,
         0.0: 0.25,
@@ -119,8 +119,8 @@ def test_caution_by_hand():
     """
     bold, safe = gamble((300, 0.5), (-200, 0.5)), gamble((0, 1.0))
     problem = session({(0, 0): bold, (0, 1): safe}, horizon=2, start=100)
-    assert solve(problem).value() == pytest.approx(175.0)
-    assert solve(problem).plan_at(1, 0, 100) == 0
+    assert solve_ruin(problem).value() == pytest.approx(175.0)
+    assert solve_ruin(problem).plan_at(1, 0, 100) == 0
     assert solve_risk_neutral(problem).value() == pytest.approx(175.0)
 
 
@@ -133,7 +133,7 @@ def test_price_of_caution_by_hand():
     """
     problem = session({(0, 0): gamble((-200, 0.5), (700, 0.5)), (0, 1): gamble((200, 1.0))}, horizon=3, start=100)
     assert solve_risk_neutral(problem).value() == pytest.approx(600.0)
-    best = solve(problem)
+    best = solve_ruin(problem)
     assert best.value() == pytest.approx(800.0)
     assert best.plan_at(1, 0, 100) == 1
     assert best.plan_at(2, 0, 300) == 0
@@ -148,7 +148,7 @@ def test_dollar_near_ruin_by_hand():
     outcomes +2 and -1. V_2(C) = C + 0.5 for C >= 0. V_1(0) = (-1 + 2.5)/2 = 0.75, V_1(1) = (0.5 + 3.5)/2 = 2.
     """
     problem = session({(0, 0): gamble((200, 0.5), (-100, 0.5))}, horizon=2)
-    cash, dollars = solve(problem).dollar_values(period=1)
+    cash, dollars = solve_ruin(problem).dollar_values(period=1)
     assert cash[:2].tolist() == [0.0, 100.0]
     assert dollars[:2] == pytest.approx([1.25, 1.0])
 
@@ -184,13 +184,13 @@ def problems(draw, losing=True):
 @given(problems())
 @settings(max_examples=150, deadline=None)
 def test_equals_brute_force_over_exact_cash(problem):
-    assert solve(problem).value() == pytest.approx(best_by_brute_force(problem), abs=1e-8)
+    assert solve_ruin(problem).value() == pytest.approx(best_by_brute_force(problem), abs=1e-8)
 
 
 @given(problems())
 @settings(max_examples=60, deadline=None)
 def test_the_forward_law_earns_the_value_and_survives_as_often(problem):
-    for valued in (solve(problem), solve_risk_neutral(problem)):
+    for valued in (solve_ruin(problem), solve_risk_neutral(problem)):
         law = cash_law(valued)
         assert law.prob.sum(axis=1) == pytest.approx(np.ones(problem.horizon + 1))
         assert law.means()[-1] == pytest.approx(valued.value(), abs=1e-7)
@@ -200,7 +200,7 @@ def test_the_forward_law_earns_the_value_and_survives_as_often(problem):
 @given(problems())
 @settings(max_examples=60, deadline=None)
 def test_caution_never_costs(problem):
-    best = solve(problem)
+    best = solve_ruin(problem)
     assert best.value() >= solve_risk_neutral(problem).value() - 1e-7
     for plan in range(len(problem.plans)):
         always = fixed_policy(problem, np.full((problem.horizon, len(problem.classes)), plan))
@@ -210,7 +210,7 @@ def test_caution_never_costs(problem):
 @given(problems(losing=False))
 @settings(max_examples=60, deadline=None)
 def test_without_losses_the_risk_neutral_policy_is_the_optimum(problem):
-    best, neutral = solve(problem), solve_risk_neutral(problem)
+    best, neutral = solve_ruin(problem), solve_risk_neutral(problem)
     assert best.value() == pytest.approx(neutral.value(), abs=1e-8)
     assert best.survival_prob() == pytest.approx(1.0)
 
@@ -218,7 +218,7 @@ def test_without_losses_the_risk_neutral_policy_is_the_optimum(problem):
 @given(problems())
 @settings(max_examples=60, deadline=None)
 def test_far_above_the_threshold_nothing_but_the_mean_counts(problem):
-    best, neutral = solve(problem), solve_risk_neutral(problem)
+    best, neutral = solve_ruin(problem), solve_risk_neutral(problem)
     cash = problem.threshold_cents + DOLLAR * (4 * problem.horizon + 3)
     assert best.value(cash) == pytest.approx(neutral.value(cash), abs=1e-8)
     assert best.survival_prob(cash) == pytest.approx(1.0)
@@ -233,14 +233,14 @@ def test_value_rises_with_cash_where_no_plan_loses_on_average(problem, shift):
         mean = int(np.floor(law.prob @ law.change))
         laws[pair] = StageLaw(law.change - min(shift, mean), law.posted, law.prob)
     shifted = session(laws, horizon=problem.horizon, first=problem.first, follow=problem.follow)
-    values = solve(shifted).values
+    values = solve_ruin(shifted).values
     assert (np.diff(values, axis=2) >= -1e-7).all()
 
 
 def test_value_can_fall_with_cash_where_every_plan_loses():
     """A session that loses a dollar a period for sure: the poorer one is stopped sooner and keeps more."""
     loss = gamble((-300, 1.0))
-    poor, rich = (solve(session({(0, 0): loss}, horizon=3, start=cash)).value() for cash in (200, 300))
+    poor, rich = (solve_ruin(session({(0, 0): loss}, horizon=3, start=cash)).value() for cash in (200, 300))
     assert (poor, rich) == (-100.0, -300.0)
 
 
@@ -256,7 +256,7 @@ def test_halving_the_lattice_changes_little():
     rng = np.random.default_rng(4)
     net = rng.integers(-900, 1300, 40)
     found = {
-        step: solve(
+        step: solve_ruin(
             session({(0, 0): stage_law(net, step=step), (0, 1): stage_law([-150], step=step)},
                     horizon=6, start=1000, step=step)
         ).value()
@@ -290,16 +290,16 @@ def test_bad_laws_are_refused():
     with pytest.raises(ValueError, match="no plan for class 'class-0'"):
         session({(1, 0): coin(0.5)}, horizon=2)
     with pytest.raises(ValueError, match="below the threshold"):
-        solve(session({(0, 0): coin(0.5)}, horizon=2)).plan_at(1, 0, -1)
+        solve_ruin(session({(0, 0): coin(0.5)}, horizon=2)).plan_at(1, 0, -1)
     with pytest.raises(ValueError, match="cash_cents=-1 is below"):
-        solve(session({(0, 0): coin(0.5)}, horizon=2)).value(-1)
+        solve_ruin(session({(0, 0): coin(0.5)}, horizon=2)).value(-1)
 
 
 def test_cash_between_nodes_is_interpolated():
     """Half a dollar between two nodes is worth half of each, and starts half of its law on each."""
     law = gamble((200, 0.5), (-100, 0.5))
-    whole = {cash: solve(session({(0, 0): law}, horizon=2, start=cash)) for cash in (100, 200)}
-    between = solve(session({(0, 0): law}, horizon=2, start=150))
+    whole = {cash: solve_ruin(session({(0, 0): law}, horizon=2, start=cash)) for cash in (100, 200)}
+    between = solve_ruin(session({(0, 0): law}, horizon=2, start=150))
     assert between.value() == pytest.approx((whole[100].value() + whole[200].value()) / 2)
     assert between.survival_prob() == pytest.approx((whole[100].survival_prob() + whole[200].survival_prob()) / 2)
     assert cash_law(between).means()[-1] == pytest.approx(between.value())
@@ -310,4 +310,4 @@ def test_equals_whole_array_convolutions_on_a_session_of_full_size():
     from tests.bench.ruin import numpy_values, sampled_problem
 
     problem = sampled_problem(200)
-    assert solve(problem).values[0] == pytest.approx(numpy_values(problem), abs=1e-6)
+    assert solve_ruin(problem).values[0] == pytest.approx(numpy_values(problem), abs=1e-6)

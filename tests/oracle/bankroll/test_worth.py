@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, build_chain
-from oracle.bankroll.meeting import Ending, Table
-from oracle.bankroll.menu import CLASSES, PLANS, MenuSettings, Outcomes, build_problem, class_chain, sample_outcomes
-from oracle.bankroll.ruin import solve
+from oracle.bankroll.meeting import Ending, MeetingPlanners
+from oracle.bankroll.menu import CLASSES, PLANS, MenuSettings, PlanOutcomes, build_problem, class_chain, sample_outcomes
+from oracle.bankroll.ruin import solve_ruin
 from oracle.bankroll.sessions import KnownTypes, PolicyPlayer, run_session
 from oracle.bankroll.worth import load_outcomes, session_worth
 
@@ -32,7 +32,7 @@ def worth(outcomes):
 
 def random_outcomes(rng, suppliers=8):
     shape = (len(CLASSES), len(PLANS), suppliers, 1)
-    return Outcomes(rng.integers(-1800, 3000, shape), rng.random(shape) < 0.8, np.zeros(shape[2:]))
+    return PlanOutcomes(rng.integers(-1800, 3000, shape), rng.random(shape) < 0.8, np.zeros(shape[2:]))
 
 
 def with_strangers_plans(outcomes):
@@ -42,7 +42,7 @@ def with_strangers_plans(outcomes):
     net[1:, :half], learnt[1:, :half] = net[0, :half], learnt[0, :half]
     again = np.arange(len(PLANS) - half) % half
     net[0, half:], learnt[0, half:] = net[0, again], learnt[0, again]
-    return Outcomes(net, learnt, outcomes.known_cents)
+    return PlanOutcomes(net, learnt, outcomes.known_cents)
 
 
 @given(st.integers(0, 10_000), st.sampled_from(list(SupplierMode)), st.integers(1, 8))
@@ -50,8 +50,8 @@ def with_strangers_plans(outcomes):
 def test_memory_that_may_be_ignored_never_costs(seed, mode, horizon):
     rules = BankrollConfig(horizon=horizon, supplier_mode=mode, initial_cents=1000, pool_size=3)
     outcomes = with_strangers_plans(random_outcomes(np.random.default_rng(seed)))
-    remembering = solve(build_problem(outcomes, rules, step_cents=100)).value()
-    forgetful = solve(build_problem(outcomes, rules, step_cents=100, is_remembering=False)).value()
+    remembering = solve_ruin(build_problem(outcomes, rules, step_cents=100)).value()
+    forgetful = solve_ruin(build_problem(outcomes, rules, step_cents=100, is_remembering=False)).value()
     assert remembering >= forgetful - 1e-6
     if mode is SupplierMode.IID or horizon == 1:
         assert remembering == pytest.approx(forgetful)
@@ -126,7 +126,7 @@ def test_outcomes_come_from_the_cache(outcomes, tmp_path):
 
 
 def test_policies_play_real_chains(worth):
-    table, paths = Table(CHAIN), []
+    table, paths = MeetingPlanners(CHAIN), []
     for number in range(4):
         chain = build_chain(number, CHAIN, RULES)
         for player in (
@@ -151,7 +151,7 @@ def test_played_on_fresh_chains_policies_earn_their_value():
     """
     rules = BankrollConfig(horizon=16, pool_size=2)
     outcomes = sample_outcomes(CHAIN, SESSION_ECONOMICS, rules, MenuSettings(num_suppliers=120, num_judged=2))
-    found, table = session_worth(outcomes, rules), Table(CHAIN)
+    found, table = session_worth(outcomes, rules), MeetingPlanners(CHAIN)
     earned = np.empty((80, 2))
     for number in range(80):
         chain = build_chain(1000 + number, CHAIN, rules)
@@ -185,7 +185,7 @@ def test_plans_are_carried_out_as_named(worth):
     """Every kind of plan at the table: a policy of one plan alone must lead to the ending the plan says."""
     from oracle.bankroll.ruin import Policy, value_policy
 
-    chain, table = build_chain(1, CHAIN, RULES), Table(CHAIN)
+    chain, table = build_chain(1, CHAIN, RULES), MeetingPlanners(CHAIN)
     size = worth.aware.values.shape[2]
     rounds = {}
     for name in ("leave at once", "fixed 0.3", "eager 8, exit 6"):
