@@ -59,7 +59,7 @@ def recordable(arguments: Any) -> Any:
 
 def check_entry(written: Entry, found: Entry) -> None:
     """Raise if a call or its result is not what was written."""
-    if _canonical(written) != _canonical(found):
+    if written != found and _canonical(written) != _canonical(found):  # 1 is not 1.0 for the first alone
         diverged(written, found)
 
 

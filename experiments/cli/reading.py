@@ -13,7 +13,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import count_bar, difference_rows, note, out, print_table
-from experiments.comparing.years import BETTER, compare_years, find_years, read_outcomes
+from experiments.comparing.years import BETTER, UNFINISHED, compare_years, find_years, read_outcomes, why_excluded
 from experiments.engine.run import load_run
 from experiments.episodes.config import SUITE, check_same_suite
 from experiments.episodes.folder import Run, run_money
@@ -139,10 +139,10 @@ def report(
     """Write one self-contained HTML report about the given runs, or about the given store years."""
     from experiments.report.reporting import report_on
 
-    if any(map(is_year, runs)):
-        if not all(map(is_year, runs)) or decomposition or explain or beliefs:
+    if years := find_years(runs):
+        if decomposition or explain or beliefs:
             raise ValueError("a report on years takes folders of years alone; --title and --out are its options")
-        _report_years(runs, out_file, title or "How these merchants trade")
+        _report_years(years, out_file, title or "How these merchants trade")
         return
     if any(map(is_sessions, runs)):
         if not all(map(is_sessions, runs)) or decomposition or explain or beliefs:
@@ -162,6 +162,12 @@ def report(
 def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:
     from experiments.report.years import report_years
 
+    unfinished = [folder for folder in folders if why_excluded(folder) == UNFINISHED]
+    for folder in unfinished:
+        note(f"EXCLUDED: {folder} is in no number ({UNFINISHED}); run the same command again")
+    folders = [folder for folder in folders if folder not in unfinished]
+    if not folders:
+        raise ValueError("runs has no year that has ended")
     out(f"report: {report_years(folders, out_file, title=title).resolve()}")
 
 

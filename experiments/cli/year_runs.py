@@ -16,9 +16,9 @@ from experiments.llm.errors import BudgetExceeded
 from experiments.llm.spending import Spending
 from experiments.players.registry import microusd
 from experiments.players.seat import is_model
-from experiments.report.year_words import METRICS
 from experiments.storage.files import folder_name
 from experiments.storekeeper.settings import in_proportion
+from experiments.years.metric_words import METRICS
 from experiments.years.run import YearRun
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.summary import summary_object

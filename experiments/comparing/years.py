@@ -22,6 +22,10 @@ BETTER = {
 """Metrics of a year that agents can be compared on, and which way is better."""
 
 
+UNFINISHED = "unfinished"
+"""Why a year that may go on has no score."""
+
+
 class Outcomes(NamedTuple):
     """A metric by agent and world, repeats averaged; ``excluded`` says of each year without a score why."""
 
@@ -43,7 +47,7 @@ def find_years(folders: Sequence[Path]) -> list[Path]:
     ]
     others = [str(folder) for folder, years in zip(folders, found, strict=True) if not years]
     if others and len(others) < len(folders):
-        raise ValueError(f"runs has years and, in {', '.join(others)}, none; compare years with years")
+        raise ValueError(f"runs has years and, in {', '.join(others)}, none; name years alone")
     return [year for years in found for year in years]
 
 
@@ -62,7 +66,7 @@ def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
     for folder in years:
         spec = read_spec(folder)
         by_world = found.setdefault(spec.merchant, {})
-        if (why := _why_excluded(folder)) is not None:
+        if (why := why_excluded(folder)) is not None:
             excluded[folder] = why
             continue
         result: dict[str, Any] = strict_loads((folder / RESULT).read_bytes())
@@ -73,12 +77,12 @@ def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
     return Outcomes(means, excluded)
 
 
-def _why_excluded(folder: Path) -> str | None:
+def why_excluded(folder: Path) -> str | None:
     """Return why a year has no score; it has one when its outcome says so, whatever files lie beside it."""
     outcome = read_outcome(folder)
     if outcome is not None and not outcome.is_scored:
         return outcome.outcome.value
-    return "unfinished" if outcome is None or not (folder / RESULT).is_file() else None
+    return UNFINISHED if outcome is None or not (folder / RESULT).is_file() else None
 
 
 def compare_years(

@@ -15,7 +15,7 @@ from experiments.report.year_conduct import SAID_LIMIT, conduct_view
 from experiments.report.year_journal import journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
 from experiments.report.year_texts import ANSWER_LIMIT
-from experiments.report.year_words import HEADLINE, METRICS
+from experiments.years.metric_words import HEADLINE, METRICS
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
 from experiments.years.summary import summary_object
 from terms.estimates import Estimate

@@ -19,8 +19,7 @@ from commerce.tools.desk import clock
 from commerce.types import NegotiationRecord, World
 from commerce.year import Year
 from experiments.engine.folder import RunError
-from experiments.storage.journal import read_journal
-from experiments.years.run import RESULT, STORE_CALLS, read_spec, read_store_calls, result_object
+from experiments.years.run import RESULT, read_spec, read_store_calls, result_object
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
 
@@ -131,7 +130,7 @@ def read_story(folder: str | Path) -> YearStory:
     folder = Path(folder)
     spec = read_spec(folder)
     is_open = read_outcome(folder) is None
-    if is_open or not (folder / RESULT).is_file() or read_journal(folder / STORE_CALLS).torn:
+    if is_open or not (folder / RESULT).is_file():
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
     year = Year(spec.build_world(), spec.build_rules())
     try:

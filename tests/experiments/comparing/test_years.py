@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from experiments.comparing.years import BETTER, Outcomes, compare_years, read_outcomes
-from experiments.report.year_words import METRICS
 from experiments.storage.journal import encode_line, strict_dumps
+from experiments.years.metric_words import METRICS
 from experiments.years.run import HEADER, RESULT, outcome_bytes
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
@@ -56,7 +56,7 @@ def test_the_command_compares_folders_of_years(terms, tmp_path):
     [
         (("runs/year-idle-paper",), "needs at least 2"),
         (("runs/year-idle-paper", "--metric", "beauty"), "metric='beauty', allowed are final_assets"),
-        (("runs/year-idle-paper", "elsewhere"), "compare years with years"),
+        (("runs/year-idle-paper", "elsewhere"), "name years alone"),
         (("runs/year-idle-paper", "--separation"), "leave it out"),
     ],
 )

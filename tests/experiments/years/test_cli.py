@@ -8,8 +8,9 @@ import pytest
 
 from commerce.metrics import year_metrics
 from commerce.year import Year
-from experiments.years.run import HEADER, RESULT, STORE_CALLS
+from experiments.years.run import HEADER, RESULT, STORE_CALLS, read_store_calls
 from experiments.years.spec import YearSpec
+from experiments.years.transcript import OUTCOME
 
 FILES = (HEADER, STORE_CALLS, RESULT)
 YEAR = ("year", "--merchant", "rule-based", "--days", 45, "--rules", "fair")
@@ -97,9 +98,32 @@ def test_verify_and_report_take_the_folder_of_a_year(terms, tmp_path):
     assert "<h1>My years</h1>" in (tmp_path / "page.html").read_text()
     code, _, told = terms("report", folder, tmp_path, "--out", "other.html")
     assert code == 2
-    assert "folders of years alone" in told
+    assert "name years alone" in told
     (folder / RESULT).write_bytes(b"{}\n")
     assert terms("verify", folder)[0] == 1
+
+
+def test_the_folder_that_a_command_wrote_can_be_reported_and_an_unfinished_year_is_left_out(terms, tmp_path):
+    terms("year", "--agent", "random-legal", "--days", 2, "--worlds", 2, "--repeats", 2, "--seed", 4)
+    whole = tmp_path / "runs/year-random-legal-paper"
+    names = [folder.name for folder in sorted(whole.iterdir())]
+    assert names == ["world-4-days-2", "world-4-days-2-repeat-1", "world-5-days-2", "world-5-days-2-repeat-1"]
+    (whole / "world-5-days-2-repeat-1" / OUTCOME).unlink()
+    code, _, told = terms("report", whole, "--out", "page.html")
+    assert code == 0
+    assert "world-5-days-2-repeat-1 is in no number (unfinished)" in told
+    page = (tmp_path / "page.html").read_text()
+    assert "random-legal, world 4, repeat 1, paper rules" in page
+    assert "random-legal, world 5, repeat 1, paper rules" not in page
+
+
+def test_repeats_meet_the_same_world_with_draws_of_their_own(terms, tmp_path):
+    terms("year", "--agent", "random-legal", "--days", 3, "--repeats", 3)
+    calls = [
+        [(entry.tool, str(entry.arguments)) for entry in read_store_calls(folder)]
+        for folder in sorted((tmp_path / "runs/year-random-legal-paper").iterdir())
+    ]
+    assert len({str(each) for each in calls}) == 3
 
 
 def test_world_is_described_and_exported(terms, tmp_path):

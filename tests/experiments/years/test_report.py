@@ -10,8 +10,8 @@ from commerce.metrics import year_metrics
 from commerce.year import Year
 from experiments.report.year_journal import journal_payload, shown_journals
 from experiments.report.year_texts import ANSWER_LIMIT
-from experiments.report.year_words import HEADLINE, METRICS
 from experiments.report.years import build_year_report, group_years, report_years
+from experiments.years.metric_words import HEADLINE, METRICS
 from experiments.years.spec import YearSpec
 from tests.experiments.report.cases import HOSTILE
 from tests.experiments.report.conftest import ARGUMENTS
