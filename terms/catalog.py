@@ -10,15 +10,14 @@ This is the one module of the game that opens files. No row disappears: every dr
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from terms.catalog_columns import KNOWN_COLUMNS, ItemColumns, find_columns
+from terms.catalog_rows import READABLE_SUFFIXES, RowFault, column_key, read_table
 from terms.cells import Cell, suite_cells
 from terms.config import PRICE_LIMIT, GameConfig
 from terms.draws import keyed_stream
@@ -27,19 +26,11 @@ from terms.scenario import PriceFrame, Product, Scenario
 from terms.suites import EPISODES_PER_CELL, drawn_suite
 from terms.types import Family, Regime
 
-#: Accepted column names; the first that is present counts. The second of each is that of AmazonHistoryPrice.
-COLUMNS = {
-    "name": ("name", "title"),
-    "category": ("category",),
-    "reference_price": ("reference_price", "average_price"),
-    "low_price": ("low_price", "lowest_price"),
-    "high_price": ("high_price", "highest_price"),
-    "details": ("details", "description"),
-}
 DETAILS_LENGTH = 280
 #: A spread that is a smaller share of the price leaves no room for distinct offers.
 MIN_SPREAD = 1e-9
-_READERS = (".csv", ".json")
+_PRICES = ("reference_price", "low_price", "high_price")
+_SHOWN = 40
 
 
 class DroppedRow(NamedTuple):
@@ -73,20 +64,27 @@ class Catalog:
     @property
     def by_category(self) -> dict[str, tuple[Product, ...]]:
         """Items of each category, categories sorted by name."""
-        names = sorted({product.category for product in self.products})
-        return {name: tuple(p for p in self.products if p.category == name) for name in names}
+        found: dict[str, list[Product]] = {}
+        for product in self.products:
+            found.setdefault(product.category, []).append(product)
+        return {name: tuple(found[name]) for name in sorted(found)}
 
 
-def load_catalog(path: str | Path) -> Catalog:
+def load_catalog(path: str | Path, columns: Mapping[str, str] | None = None) -> Catalog:
     """Read a CSV or JSON file, or every such file of a folder.
 
-    A CSV has a header; comma, semicolon or tab separate; UTF-8 (with or without byte-order mark) and UTF-16 are read. A
-    JSON file is a list of objects. Column names are those of :data:`COLUMNS`; others are ignored.
+    Parameters
+    ----------
+    path
+        A CSV with a header, a JSON list of objects, or a folder of such files.
+    columns
+        Column of each field, or a share of the reference price, for files that are not recognised; see
+        :mod:`terms.catalog_columns`.
 
     Raises
     ------
     ValueError
-        If there is no such file, a file is not readable as what its name says, or no row is usable.
+        If there is no such file, a file is not readable as what its name says or lacks a column, or no row is usable.
     """
     products: list[Product] = []
     dropped: list[DroppedRow] = []
@@ -94,11 +92,10 @@ def load_catalog(path: str | Path) -> Catalog:
     digest = hashlib.sha256()
     for file in _files(Path(path)):
         content = file.read_bytes()
-        digest.update(file.name.encode() + b"\0" + content + b"\0")
-        for number, row in enumerate(_rows(file, content), 1):
-            product = _read_row(row, default_category=file.stem)
+        digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content + b"\0")
+        for number, product in enumerate(_items(file, content, columns), 1):
             if isinstance(product, Product) and (product.category, product.name) in seen:
-                product = ("duplicate", f"name={product.name!r} already read")
+                product = RowFault("duplicate", f"name={_cut(product.name)} already read")
             if isinstance(product, Product):
                 seen.add((product.category, product.name))
                 products.append(product)
@@ -113,7 +110,7 @@ def load_catalog(path: str | Path) -> Catalog:
 
 
 def catalog_suite(
-    path: str | Path,
+    source: str | Path | Catalog,
     regimes: Sequence[Regime | str] | None = None,
     families: Sequence[Family | str] | None = None,
     n_per_cell: int = EPISODES_PER_CELL,
@@ -121,11 +118,12 @@ def catalog_suite(
     seed: int = 0,
     config: GameConfig | None = None,
 ) -> tuple[Scenario, ...]:
-    """Return episodes on items of the catalogue at ``path``: a category is drawn, then an item of it.
+    """Return episodes on items of a catalogue or of the one at a path: a category is drawn, then an item of it.
 
     See :func:`load_catalog` for the rows that were left out.
     """
-    frames = [[_frame(product, items) for product in items] for items in load_catalog(path).by_category.values()]
+    catalog = source if isinstance(source, Catalog) else load_catalog(source)
+    frames = [_frames(items) for items in catalog.by_category.values()]
 
     def frame(cell: Cell, episode: int) -> PriceFrame:
         rng = keyed_stream("product", seed, cell, episode)
@@ -135,97 +133,62 @@ def catalog_suite(
     return drawn_suite("catalog", seed, suite_cells(regimes, families), n_per_cell, frame, config or GameConfig())
 
 
-def _frame(product: Product, category: Sequence[Product]) -> PriceFrame:
+def _frames(category: Sequence[Product]) -> list[PriceFrame]:
     price_min, price_max = min(item.low_price for item in category), max(item.high_price for item in category)
-    return PriceFrame.around(product, price_min, price_max)
+    return [PriceFrame.around(item, price_min, price_max) for item in category]
 
 
 def _files(path: Path) -> list[Path]:
     files = sorted(filter(_is_readable, path.iterdir())) if path.is_dir() else [path]
     if not files or not _is_readable(files[0]):
-        raise ValueError(f"path={str(path)!r} is not a {' or '.join(_READERS)} file or a folder that holds one")
+        kinds = " or ".join(READABLE_SUFFIXES)
+        raise ValueError(f"path={str(path)!r} is not a {kinds} file or a folder that holds one")
     return files
 
 
 def _is_readable(file: Path) -> bool:
-    return file.suffix.lower() in _READERS and file.is_file()
+    return file.suffix.lower() in READABLE_SUFFIXES and file.is_file()
 
 
-def _rows(file: Path, content: bytes) -> Iterator[Mapping[str, Any] | str]:
-    """Yield the rows of a file; a row that has no fields to read is yielded as the text of its fault."""
-    text = _decode(file, content)
-    if file.suffix.lower() == ".csv":
-        try:
-            yield from _csv_rows(text)
-        except csv.Error as error:
-            raise ValueError(f"{file} is not CSV: {error}") from error
-        return
-    try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON: {error}") from error
-    if not isinstance(rows, list):
-        raise ValueError(f"{file} holds a {type(rows).__name__}; a list of objects is needed")
-    yield from (row if isinstance(row, dict) else f"a {type(row).__name__}, not an object" for row in rows)
+def _items(file: Path, content: bytes, given: Mapping[str, str] | None) -> list[Product | RowFault]:
+    table = read_table(str(file), content, KNOWN_COLUMNS.union(map(column_key, (given or {}).values())))
+    if not any(isinstance(row, Mapping) for row in table.rows):
+        return [row for row in table.rows if isinstance(row, RowFault)]
+    columns = find_columns(str(file), table.header, given)
+    return [row if isinstance(row, RowFault) else _read_row(row, columns, file.stem) for row in table.rows]
 
 
-def _decode(file: Path, content: bytes) -> str:
-    is_utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
-    try:
-        return content.decode("utf-16" if is_utf16 else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is neither UTF-8 nor UTF-16: {error}") from error
-
-
-def _csv_rows(text: str) -> Iterator[Mapping[str, Any] | str]:
-    known = {name for names in COLUMNS.values() for name in names}
-    delimiter = max(",;\t", key=lambda mark: len(known.intersection(_header(_reader(text, mark)))))
-    reader = _reader(text, delimiter)
-    header, line = _header(reader), reader.line_num
-    for fields in reader:
-        lines, line = reader.line_num - line, reader.line_num
-        if not fields:
-            continue
-        if len(fields) != len(header):
-            hint = f", over {lines} lines: is a quote left open?" if lines > 1 else ""
-            yield f"{len(fields)} fields, the header has {len(header)}{hint}"
-        else:
-            yield dict(zip(header, fields, strict=True))
-
-
-def _reader(text: str, delimiter: str) -> Any:  # the type of csv.reader has no public name
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-
-
-def _header(reader: Iterator[list[str]]) -> list[str]:
-    return [name.strip() for name in next(reader, [])]
-
-
-def _read_row(row: Mapping[str, Any] | str, default_category: str) -> Product | tuple[str, str]:
-    """Return the item, or the reason and detail of dropping the row."""
-    if isinstance(row, str):
-        return "ragged row", row
-    values = {field: next((row[name] for name in names if name in row), None) for field, names in COLUMNS.items()}
-    name = str(values["name"] or "").strip()
+def _read_row(row: Mapping[str, Any], columns: ItemColumns, default_category: str) -> Product | RowFault:
+    name, details = columns.text(row, "name"), columns.text(row, "details")[:DETAILS_LENGTH]
+    category = columns.text(row, "category") or default_category
     if not name:
-        return "empty field", "name"
-    prices = []
-    for field in ("reference_price", "low_price", "high_price"):
-        raw = values[field]
-        if raw is None or str(raw).strip() == "":
-            return "empty field", field
+        return RowFault("empty field", "name")
+    for field, text in (("name", name), ("category", category), ("details", details)):
+        if any(not char.isprintable() and (ord(char) < 32 or 0xD800 <= ord(char) < 0xE000) for char in text):
+            return RowFault("unreadable text", f"{field}={_cut(text)}")
+    prices: list[float] = []
+    for field in _PRICES:
+        if field in columns.shares:
+            prices.append(prices[0] * columns.shares[field])
+            continue
+        raw = columns.value(row, field)
+        if raw is None:
+            return RowFault("empty field", field)
         price = _price(raw)
         if price is None:
-            return "unreadable price", f"{field}={raw!r}"
+            return RowFault("unreadable price", f"{field}={_cut(raw)}")
         prices.append(price)
     reference, low, high = prices
     if not (low > 0 and high - low > MIN_SPREAD * high):
-        return "no price spread", f"low_price={low}, high_price={high}"
+        return RowFault("no price spread", f"low_price={low}, high_price={high}")
     if not low <= reference <= high:
-        return "reference outside low and high", f"reference_price={reference} not in [{low}, {high}]"
-    category = str(values["category"] or "").strip() or default_category
-    details = " ".join(str(values["details"] or "").split())[:DETAILS_LENGTH]
+        return RowFault("reference outside low and high", f"reference_price={reference} not in [{low}, {high}]")
     return Product(name, category, reference, low, high, details)
+
+
+def _cut(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 2 * _SHOWN else f"{text[: 2 * _SHOWN]}..."
 
 
 def _price(raw: Any) -> float | None:
