@@ -33,6 +33,7 @@ HalfWidth = Annotated[float, typer.Option(min=0.01, help="State the episodes nee
 
 def oracle(  # noqa: PLR0913 - one parameter an option
     suite: options.Suite = "fresh",
+    columns: options.Columns = None,
     n_per_cell: options.Episodes = 5,
     seed: options.Seed = None,
     regime: options.Regimes = None,
@@ -54,7 +55,7 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     from oracle.relaxation import BracketSettings
     from oracle.tables import certificates, suite_values
 
-    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
+    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config, columns)
     best = prepared_bayes_optimal(scenarios, objective)
     with count_bar(2 * len(scenarios), f"oracle on {spec.label}") as progress:
         rows = suite_values(scenarios, bayes_optimal=best, progress=progress)
@@ -131,6 +132,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     reference: Annotated[Literal["oracle", "clairvoyant"], typer.Option(help="Whom to measure against.")] = "oracle",
     suite: options.Suite = "fresh",
+    columns: options.Columns = None,
     n_per_cell: options.Episodes = 2,
     seed: options.Seed = None,
     regime: options.Regimes = None,
@@ -148,7 +150,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     """Split what an agent leaves on the table into inference, uncertainty, control and execution, with intervals."""
     from oracle.decomposition import decompose as split
 
-    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config)
+    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config, columns)
     asked = ModelOptions(base_url=base_url, api_key_env=api_key_env, effort=effort, budget_usd=budget_usd, cache=cache)
     player = build_agent(agent, asked, spec.game)
     bayes_optimal = prepared_bayes_optimal(scenarios)
@@ -214,14 +216,17 @@ def _parts_table(
     return text_table(title, headings, lines)
 
 
-def _suite(
+def _suite(  # noqa: PLR0913 - the options of a suite
     suite: str,
     n_per_cell: int,
     seed: int | None,
     regime: list[str] | None,
     family: list[str] | None,
     config: Path | None,
+    columns: str | None,
 ) -> tuple[SuiteSpec, tuple[Scenario, ...]]:
     game = read_game_config(config)
-    spec = SuiteSpec.parse(suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=game)
+    spec = SuiteSpec.parse(
+        suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=game, columns=columns
+    )
     return spec, spec.build()

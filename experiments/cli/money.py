@@ -55,6 +55,7 @@ Mode = Annotated[
 def commerce(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     source: Source = "synthetic",
+    columns: options.Columns = None,
     n_per_cell: options.Episodes = 2,
     seed: options.Seed = None,
     regime: options.Regimes = None,
@@ -86,6 +87,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
         families=family,
         game=settings.game,
         economics=settings.economics,
+        columns=columns,
     )
     player = build_player(
         agent,

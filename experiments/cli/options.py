@@ -16,6 +16,12 @@ Agent = Annotated[
     ),
 ]
 Suite = Annotated[str, typer.Option(help="published, fresh or catalog:PATH.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns of a catalogue with other names: name=Title,price=Amount,low_price=80%,high_price=120%."
+    ),
+]
 Episodes = Annotated[int, typer.Option("--n-per-cell", min=1, help="Episodes per regime, family, role and opener.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of a fresh or catalogue suite (default: 0).")]
 Regimes = Annotated[list[str] | None, typer.Option("--regime", help="Only this regime; repeat for more.")]

@@ -36,6 +36,7 @@ REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_ref
 def diagnose(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     suite: options.Suite = "fresh",
+    columns: options.Columns = None,
     n_per_cell: options.Episodes = EPISODES_PER_CELL,
     seed: options.Seed = None,
     regime: options.Regimes = None,
@@ -64,7 +65,13 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Play a suite with an agent and print every metric with its interval. Run it again to go on after a stop."""
     spec = SuiteSpec.parse(
-        suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=read_game_config(config)
+        suite,
+        n_per_cell=n_per_cell,
+        seed=seed,
+        regimes=regime,
+        families=family,
+        game=read_game_config(config),
+        columns=columns,
     )
     ablations = {
         "show_cues": False if hide_cues else None,
@@ -101,6 +108,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
 
 def play(  # noqa: PLR0913 - one parameter an option
     suite: options.Suite = "fresh",
+    columns: options.Columns = None,
     episodes: Annotated[int, typer.Option(min=1, help="How many negotiations to play.")] = 1,
     seed: options.Seed = None,
     regime: options.Regimes = None,
@@ -112,7 +120,13 @@ def play(  # noqa: PLR0913 - one parameter an option
     from experiments.players.human import Human, reveal
 
     spec = SuiteSpec.parse(
-        suite, seed=seed, regimes=regime, families=family, game=read_game_config(config), sample=episodes
+        suite,
+        seed=seed,
+        regimes=regime,
+        families=family,
+        game=read_game_config(config),
+        sample=episodes,
+        columns=columns,
     )
     player = Human()
     folder = run_folder(out_dir or default_folder(player, spec), resume=True)

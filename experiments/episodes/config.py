@@ -18,6 +18,7 @@ from experiments.engine.header import Header
 from experiments.storage.journal import strict_dumps
 from terms import GameConfig, Scenario, catalog_suite, fresh_suite, load_catalog, published_suite
 from terms.catalog import Catalog, DroppedRow
+from terms.catalog_columns import parse_columns
 from terms.cells import DEFAULT_REGIMES, choose
 from terms.config import Frozen
 from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
@@ -42,6 +43,7 @@ class SuiteSpec(Frozen):
 
     kind: SuiteKind
     path: str | None = None
+    columns: dict[str, str] | None = Field(None, description="column of each field of a catalogue that has others")
     seed: int | None = Field(None, ge=0)
     n_per_cell: int = Field(EPISODES_PER_CELL, ge=1, le=MAX_PER_CELL)
     regimes: tuple[Regime, ...] = DEFAULT_REGIMES
@@ -64,8 +66,12 @@ class SuiteSpec(Frozen):
         sample: int | None = None,
         economics: EconomicsConfig | None = None,
         repeats: int = 1,
+        columns: str | None = None,
     ) -> Self:
-        """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told."""
+        """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told.
+
+        ``columns`` is read by :func:`terms.catalog_columns.parse_columns`.
+        """
         kind, _, path = text.partition(":")
         if kind not in list(SuiteKind) or (kind == SuiteKind.CATALOG) != bool(path):
             raise ValueError(f"suite={text!r}, allowed are published, fresh, catalog:PATH")
@@ -74,6 +80,7 @@ class SuiteSpec(Frozen):
         return cls(
             kind=SuiteKind(kind),
             path=str(Path(path).resolve()) if path else None,
+            columns=None if columns is None else parse_columns(columns),
             seed=None if kind == SuiteKind.PUBLISHED else seed or 0,
             n_per_cell=n_per_cell,
             regimes=tuple(choose("regimes", regimes, Regime, DEFAULT_REGIMES)),
@@ -88,6 +95,8 @@ class SuiteSpec(Frozen):
     def _complete(self) -> Self:
         if (self.kind is SuiteKind.CATALOG) != (self.path is not None):
             raise ValueError(f"path={self.path!r}; a catalogue suite needs a path and no other has one")
+        if self.columns is not None and self.path is None:
+            raise ValueError(f"columns={self.columns}; only a catalogue suite has columns")
         return self
 
     @property
@@ -110,7 +119,7 @@ class SuiteSpec(Frozen):
             return (PUBLISHED_FLAW,)
         if self.path is None:
             return ()
-        catalog = _catalog(self.path, _stamp(self.path))
+        catalog = _catalog_of(self)
         used = f"{catalog.num_read} rows read, {len(catalog.products)} used"
         dropped = ", ".join(f"{count} x {reason}" for reason, count in catalog.dropped_by_reason.items())
         return (f"catalogue: {used}, dropped: {dropped or 'none'}",)
@@ -118,7 +127,7 @@ class SuiteSpec(Frozen):
     @property
     def dropped_rows(self) -> tuple[DroppedRow, ...]:
         """Rows of the catalogue that could not be used, each with its reason; none for a synthetic suite."""
-        return _catalog(self.path, _stamp(self.path)).dropped if self.path else ()
+        return _catalog_of(self).dropped if self.path else ()
 
     def build(self) -> tuple[Scenario, ...]:
         """Return the episodes; built once per process, and again when the catalogue's files change."""
@@ -135,7 +144,7 @@ class SuiteSpec(Frozen):
 
     def data_digest(self) -> str | None:
         """Return a hash of the catalogue's files, ``None`` for a synthetic suite."""
-        return _catalog(self.path, _stamp(self.path)).digest if self.path else None
+        return _catalog_of(self).digest if self.path else None
 
 
 def _without_config(scenario: Scenario) -> dict[str, Any]:
@@ -156,10 +165,14 @@ def _stamp(path: str | None) -> tuple[tuple[str, int, int], ...]:
     return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.exists())
 
 
+def _catalog_of(spec: SuiteSpec) -> Catalog:
+    return _catalog(spec.path or "", tuple((spec.columns or {}).items()), _stamp(spec.path))
+
+
 @lru_cache(maxsize=8)
-def _catalog(path: str, stamp: tuple[tuple[str, int, int], ...]) -> Catalog:
+def _catalog(path: str, columns: tuple[tuple[str, str], ...], stamp: tuple[tuple[str, int, int], ...]) -> Catalog:
     """Read a catalogue once for all that is asked of it; ``stamp`` makes a changed one be read again."""
-    return load_catalog(path)
+    return load_catalog(path, dict(columns))
 
 
 @lru_cache(maxsize=8)
@@ -178,7 +191,7 @@ def _all_scenarios(spec: SuiteSpec) -> tuple[Scenario, ...]:
         return published_suite(**chosen, config=spec.game)
     if spec.kind is SuiteKind.FRESH:
         return fresh_suite(spec.seed or 0, **chosen, config=spec.game)
-    return catalog_suite(spec.path or "", **chosen, seed=spec.seed or 0, config=spec.game)
+    return catalog_suite(_catalog_of(spec), **chosen, seed=spec.seed or 0, config=spec.game)
 
 
 def check_same_suite(headers: Sequence[Header[SuiteSpec]]) -> None:

@@ -173,6 +173,7 @@ class TestDiagnose:
             (("--agent", "patient", "--suite", "frish"), "allowed are published, fresh, catalog:PATH"),
             (("--agent", "patient", "--suite", "published", "--seed", "1"), "its own seeds"),
             (("--agent", "patient", "--suite", "published", "--n-per-cell", "26"), "1 to 25"),
+            (("--agent", "patient", "--suite", "catalog:x.csv", "--columns", "Titel"), "needed is field=column"),
             (("--agent", "patient", "--suite", "catalog:nowhere.csv"), "is not a .csv or .json file"),
             (("--agent", "patient", "--regime", "overlapp"), "did you mean 'overlap'?"),
             (("--agent", "patient", "--family", "Candid"), "did you mean 'candid'?"),

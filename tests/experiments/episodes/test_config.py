@@ -108,3 +108,19 @@ def test_the_header_pins_agent_suite_code_and_survives_json():
     assert header.spec.families == (Family.CANDID,)
     assert set(code_versions()) == {"terms-commerce", "python", "platform", "numpy", "scipy", "pyarrow"}
     assert header_type(SuiteSpec).model_validate(header.model_dump(mode="json")) == header
+
+
+def test_a_catalogue_with_other_columns_is_mapped_and_keeps_its_mapping(tmp_path):
+    items = tmp_path / "items.csv"
+    items.write_text("Titel;Preis\nLampe;50\n", encoding="utf-8")
+    spec = SuiteSpec.parse(
+        f"catalog:{items}", n_per_cell=1, columns="name=Titel,price=Preis,low_price=80%,high_price=2%"
+    )
+    assert SuiteSpec.model_validate_json(spec.model_dump_json()) == spec
+    with pytest.raises(ValueError, match=r"no usable row; dropped: .'no price spread': 1"):
+        spec.build()
+    wide = spec.model_copy(update={"columns": {**spec.columns, "high_price": "120%"}})
+    assert (wide.build()[0].product.low_price, wide.build()[0].product.high_price) == (40, 60)
+    assert "1 rows read, 1 used" in wide.notices[0]
+    with pytest.raises(ValueError, match="only a catalogue suite has columns"):
+        SuiteSpec.parse("fresh", columns="name=Titel")
