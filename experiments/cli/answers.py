@@ -33,7 +33,7 @@ HalfWidth = Annotated[float, typer.Option(min=0.01, help="State the episodes nee
 
 def oracle(  # noqa: PLR0913 - one parameter an option
     suite: options.Suite = "fresh",
-    columns: options.Columns = None,
+    columns: options.CatalogColumns = None,
     n_per_cell: options.Episodes = 5,
     seed: options.Seed = None,
     regime: options.Regimes = None,
@@ -132,7 +132,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     reference: Annotated[Literal["oracle", "clairvoyant"], typer.Option(help="Whom to measure against.")] = "oracle",
     suite: options.Suite = "fresh",
-    columns: options.Columns = None,
+    columns: options.CatalogColumns = None,
     n_per_cell: options.Episodes = 2,
     seed: options.Seed = None,
     regime: options.Regimes = None,

@@ -55,7 +55,7 @@ Mode = Annotated[
 def commerce(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     source: Source = "synthetic",
-    columns: options.Columns = None,
+    columns: options.CatalogColumns = None,
     n_per_cell: options.Episodes = 2,
     seed: options.Seed = None,
     regime: options.Regimes = None,

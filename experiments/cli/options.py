@@ -16,7 +16,7 @@ Agent = Annotated[
     ),
 ]
 Suite = Annotated[str, typer.Option(help="published, fresh or catalog:PATH.")]
-Columns = Annotated[
+CatalogColumns = Annotated[
     str | None,
     typer.Option(
         help="Columns of a catalogue with other names: name=Title,price=Amount,low_price=80%,high_price=120%."

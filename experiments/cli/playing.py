@@ -36,7 +36,7 @@ REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_ref
 def diagnose(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     suite: options.Suite = "fresh",
-    columns: options.Columns = None,
+    columns: options.CatalogColumns = None,
     n_per_cell: options.Episodes = EPISODES_PER_CELL,
     seed: options.Seed = None,
     regime: options.Regimes = None,
@@ -108,7 +108,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
 
 def play(  # noqa: PLR0913 - one parameter an option
     suite: options.Suite = "fresh",
-    columns: options.Columns = None,
+    columns: options.CatalogColumns = None,
     episodes: Annotated[int, typer.Option(min=1, help="How many negotiations to play.")] = 1,
     seed: options.Seed = None,
     regime: options.Regimes = None,
