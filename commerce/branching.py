@@ -17,7 +17,7 @@ from commerce.decisions import Decisions
 from commerce.money import to_yuan
 from commerce.tools import TOOLS
 from commerce.tools.arguments import validate
-from commerce.tools.desk import Desk
+from commerce.tools.handling import Desk
 from commerce.year import Made, Result, Year
 
 SNAPSHOT_DAYS = 14

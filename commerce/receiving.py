@@ -25,7 +25,7 @@ MINUTES_PER_DAY = 24 * 60
 
 @dataclass(frozen=True)
 class Door:
-    """The store as its suppliers see it; see :class:`commerce.seam.StoreDoor`."""
+    """The store as its suppliers see it; see :class:`commerce.supplier_protocol.StoreDoor`."""
 
     setting: Setting
     state: YearState

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from commerce.reading import TOO_DEEP, is_too_deep
+from commerce.argument_parser import TOO_DEEP, is_too_deep
 from commerce.state import state_digest
 from commerce.year import Result, Year
 

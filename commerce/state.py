@@ -18,8 +18,8 @@ import numpy as np
 from commerce.ledger import Account, Batch, Entity, Ledger, Stamp, post
 from commerce.lots import Lots, no_lots
 from commerce.orders import Orders, no_orders
-from commerce.plain import decode, encode
 from commerce.setting import Setting
+from commerce.state_codec import decode, encode
 from commerce.types import EndReason, IntArray
 
 

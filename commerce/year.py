@@ -11,21 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from commerce.argument_parser import read_arguments
 from commerce.audit import check_books
 from commerce.config import PAPER, Rules
+from commerce.daily_step import finish, morning_step, start_year
 from commerce.decisions import Decisions
 from commerce.ledger import Batch, close_batches
-from commerce.morning import finish, morning_step, start_year
-from commerce.news import day_report
+from commerce.notices import day_report
 from commerce.procurement import SupplierDesk
-from commerce.reading import read_arguments
 from commerce.refusals import RefusedError
-from commerce.seam import Procurement
 from commerce.setting import Setting
 from commerce.state import YearState, initial_state
+from commerce.supplier_protocol import Procurement
 from commerce.tools import TOOLS, Tool
 from commerce.tools.arguments import Arguments, validate
-from commerce.tools.desk import Desk, clock
+from commerce.tools.handling import Desk, clock
 from commerce.types import EndReason, Refusal, World
 
 UNKNOWN_TOOL = "unknown_tool"

@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import terms
 from oracle import decompose
 from oracle.diagnosis import diagnose
-from oracle.roster import build_player
+from oracle.player_registry import build_player
 
 FAST = bool(os.environ.get("TERMS_FAST"))
 FAMILIES = ["candid"] if FAST else list(terms.GameConfig().families)

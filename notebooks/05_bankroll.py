@@ -34,7 +34,7 @@ from experiments.plots import sessions as session_plots
 from experiments.sessions.gap import sessions_gap
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
-from oracle.bankroll.known_type import StageGrid, solve_known_session, stage_of
+from oracle.bankroll.known_supplier import StageGrid, solve_known_session, stage_of
 from oracle.bankroll.menu import CLASSES, PLANS, MenuSettings
 from oracle.bankroll.worth import load_outcomes, session_worth
 from terms.agents import build_scripted

@@ -46,7 +46,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.cache import Arrays, load_or_solve, solution_key
 from oracle.fitted import FittedValues, make_planner
 from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.kernels.dual import inner_maximum
@@ -63,6 +62,7 @@ from oracle.relaxation import (
     num_ticks,
     stance_params,
 )
+from oracle.solution_cache import Arrays, load_or_solve, solution_key
 from terms.aliases import Floats, Progress
 from terms.types import Opener, Role
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from oracle.kernels.clairvoyant import SLOTS
+from oracle.kernels.induction import SLOTS
 from oracle.known_type import (
     STANDARD_RESOLUTION,
     KnownTypeProblem,

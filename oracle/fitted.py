@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.errors import ConvergenceError
+from oracle.convergence import ConvergenceError
 from oracle.kernels.paths import GREEDY, RAMP, RANDOM, Exploration, Paths, explore, regression_rows
 from oracle.kernels.planning import CompiledPlanner
 from oracle.kernels.value import NUM_FEATURES, Nets

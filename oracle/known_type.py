@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from oracle.kernels.clairvoyant import SLOTS, Worth, backward_induction, known_type_offer_values, noise_weights
+from oracle.kernels.induction import SLOTS, Worth, backward_induction, known_type_offer_values, noise_weights
 from terms.agents.moves import sign
 from terms.aliases import Floats, Ints
 from terms.config import GameConfig

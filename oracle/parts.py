@@ -2,7 +2,7 @@
 
 Parts add up to the gap in every single episode or session, so they do in every slice; they may be negative and are
 never floored. What each one is stands with the arms it is a difference of: :mod:`oracle.arms`,
-:mod:`oracle.bankroll.gap`.
+:mod:`oracle.bankroll.session_arms`.
 """
 
 from __future__ import annotations

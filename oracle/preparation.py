@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 
-from oracle.cache import cache_folder, from_bytes
 from oracle.interventions import told_regime_and_family
 from oracle.prior import Knowledge
 from oracle.shipped import settings_for, values_for, values_key
+from oracle.solution_cache import cache_folder, from_bytes
 from terms.scenario import Scenario
 from terms.types import Regime
 

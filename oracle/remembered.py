@@ -16,10 +16,10 @@ from types import ModuleType
 import numpy as np
 
 from oracle import clairvoyant, known_type
-from oracle.cache import load_or_solve, solution_key
 from oracle.clairvoyant import clairvoyant_values, start_of
 from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.known_type import STANDARD_RESOLUTION, Resolution
+from oracle.solution_cache import load_or_solve, solution_key
 from terms.aliases import Floats
 from terms.scenario import Scenario
 

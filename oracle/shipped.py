@@ -2,7 +2,7 @@
 
 Every family has values for three standard priors: ``overlap``, ``urgency_shift`` and ``unknown`` (the three released
 regimes, equally likely). In a game known to have no deal nothing can be earned, so its values are zero and need no
-file. Any other knowledge is fitted once and kept in the cache (:mod:`oracle.cache`).
+file. Any other knowledge is fitted once and kept in the cache (:mod:`oracle.solution_cache`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from oracle.cache import Arrays, from_bytes, load_or_solve, solution_key, store, to_bytes
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets, train
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.planner import FittedAgent
 from oracle.prior import RELEASED_REGIMES, SCALE, Knowledge
+from oracle.solution_cache import Arrays, from_bytes, load_or_solve, solution_key, store, to_bytes
 from terms.aliases import Floats
 from terms.config import GameConfig
 from terms.episode import play

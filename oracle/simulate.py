@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.kernels.simulate import (
+from oracle.kernels.policies import (
     FIXED,
     PATIENT,
     SCHEDULE,

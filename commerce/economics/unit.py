@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from commerce.economics.config import EconomicsConfig
+from commerce.economics.constants import EconomicsConfig
 from commerce.streams import keyed_integer, keyed_uniform
 from terms.config import Frozen
 from terms.scenario import Scenario

@@ -1,6 +1,6 @@
 """Merchants that need no key: idle, random, rule-based, and one that knows what is hidden."""
 
 from commerce.merchants.base import Merchant, play_year
-from commerce.merchants.registry import MERCHANTS, build_merchant
+from commerce.merchants.merchant_registry import MERCHANTS, build_merchant
 
 __all__ = ["MERCHANTS", "Merchant", "build_merchant", "play_year"]

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from commerce import shopkeeping
 from commerce.config import Rules
+from commerce.daily_step import finish, morning_step, start_year
 from commerce.decisions import EVERYTHING, LIQUIDATE_STORE, OPEN_STORE
 from commerce.ledger import Account, close_batches
-from commerce.morning import finish, morning_step, start_year
 from commerce.plan.acts import ActGroup, acts_by_day
 from commerce.plan.dispatch import Dispatch
 from commerce.plan.planned import ListPrices, ShelfActs, StorePlan, check_plan

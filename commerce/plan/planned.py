@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from commerce.decisions import EVERYTHING, LIQUIDATE_STORE, TAKE_ALL, line_keys
-from commerce.plain import decode, encode
 from commerce.setting import Setting
+from commerce.state_codec import decode, encode
 from commerce.types import FloatArray, IntArray, Speed
 
 NEVER = -1

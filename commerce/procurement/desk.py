@@ -29,7 +29,7 @@ from commerce.procurement.talks import (
     open_talk,
     short_delivery_draw,
 )
-from commerce.seam import Book, StoreDoor
+from commerce.supplier_protocol import Book, StoreDoor
 from commerce.types import (
     Booking,
     BuyerAction,
@@ -44,7 +44,7 @@ from commerce.types import (
 
 
 class SupplierDesk:
-    """The supplier side of a year; see :class:`commerce.seam.Procurement`."""
+    """The supplier side of a year; see :class:`commerce.supplier_protocol.Procurement`."""
 
     def initial_book(self) -> Book:
         """Return an empty book."""

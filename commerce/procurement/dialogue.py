@@ -12,8 +12,8 @@ from typing import Any
 
 from commerce.money import to_yuan
 from commerce.procurement.guise import guise
-from commerce.seam import StoreDoor
 from commerce.streams import keyed_integer, keyed_uniform
+from commerce.supplier_protocol import StoreDoor
 from commerce.types import Fraud
 
 CLOSED = "We have closed for good."

@@ -12,8 +12,8 @@ from typing import Any
 
 from commerce.procurement.answer import AnswerDraws
 from commerce.procurement.pair import opening_quote, pair_terms
-from commerce.seam import Book, StoreDoor
 from commerce.streams import keyed_uniform
+from commerce.supplier_protocol import Book, StoreDoor
 
 OPEN, AGREEMENT, WALK, REJECT, ROUND_LIMIT = "open", "agreement", "supplier_walk", "buyer_reject", "round_limit"
 

@@ -15,7 +15,7 @@ from commerce.returns import return_hint
 from commerce.state import Inbound
 from commerce.stock import average_cost_fen
 from commerce.tools import arguments as args
-from commerce.tools.desk import Data, Desk, clock, paged
+from commerce.tools.handling import Data, Desk, clock, paged
 from commerce.types import Speed
 
 _NUM_UPCOMING = 5

@@ -8,7 +8,7 @@ from commerce.receiving import Door
 from commerce.refusals import RefusedError
 from commerce.streams import stream_key
 from commerce.tools import arguments as args
-from commerce.tools.desk import Data, Desk, paged
+from commerce.tools.handling import Data, Desk, paged
 from commerce.types import BuyerAction, BuyerMove, Category, ChatTurn, Size, World
 from commerce.world.categories import wording_from_numbers
 

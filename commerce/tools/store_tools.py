@@ -7,11 +7,11 @@ import numpy as np
 from commerce import shopkeeping
 from commerce.decisions import CLOSE_STORE, LIQUIDATE_STORE, OPEN_STORE
 from commerce.money import to_yuan
-from commerce.news import promotion_windows
+from commerce.notices import promotion_windows
 from commerce.refusals import RefusedError
 from commerce.state import StoreState
 from commerce.tools import arguments as args
-from commerce.tools.desk import Data, Desk, each_item, paged
+from commerce.tools.handling import Data, Desk, each_item, paged
 
 
 def open_store(desk: Desk, given: args.OpenStore) -> Data:

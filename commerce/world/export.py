@@ -1,4 +1,4 @@
-"""A world as files of the public data schema: what :func:`commerce.world.folder.load_world` reads."""
+"""A world as files of the public data schema: what :func:`commerce.world.world_folder.load_world` reads."""
 
 from __future__ import annotations
 

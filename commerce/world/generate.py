@@ -36,9 +36,9 @@ from commerce.types import (
 from commerce.world.categories import CATEGORY_ROWS, RESPONSES, SIZES, WORDINGS
 from commerce.world.digest import world_digest
 from commerce.world.happenings import EVENT_ROWS, PROMOTION_ROWS, Date
-from commerce.world.roster import anonymous_roster
+from commerce.world.identities import anonymous_roster
 from commerce.world.stores import STORE_TYPES
-from commerce.world.words import ADJECTIVES, BRAND_HEADS, BRAND_TAILS, NOUNS, SUPPLIER_HEADS, SUPPLIER_TAILS
+from commerce.world.word_lists import ADJECTIVES, BRAND_HEADS, BRAND_TAILS, NOUNS, SUPPLIER_HEADS, SUPPLIER_TAILS
 
 _T = TypeVar("_T")
 

@@ -48,8 +48,8 @@ def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
         raise ValueError(
             f"agent={name!r} would need values for every item of the catalogue; ramp, on the same belief, needs none"
         )
+    from oracle.player_registry import PLAYERS
     from oracle.preparation import needed_knowledge
-    from oracle.roster import PLAYERS
     from oracle.shipped import values_digest, values_for
 
     needed = needed_knowledge(scenarios, PLAYERS[name].values_for)

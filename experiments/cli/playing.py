@@ -23,7 +23,7 @@ from experiments.episodes.folder import Run, summary_object
 from experiments.episodes.suite_task import EPISODES
 from experiments.players.registry import ModelOptions
 from experiments.storage.journal import HEADER, strict_loads
-from oracle.roster import PLAYERS
+from oracle.player_registry import PLAYERS
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
 from terms.metrics import summarize

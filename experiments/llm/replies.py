@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from commerce.reading import MAX_DEPTH, TOO_DEEP, is_too_deep
+from commerce.argument_parser import MAX_DEPTH, TOO_DEEP, is_too_deep
 from experiments.llm.errors import ContextOverflow, EmptyCompletion, MalformedReply
 from experiments.llm.failures import from_error_body
 from experiments.llm.records import MALFORMED, Applied, Completion, ToolCall, Usage

@@ -18,7 +18,7 @@ from experiments.players import seat
 from experiments.players.local import LOCAL_SETTINGS
 from experiments.players.negotiator_settings import NegotiatorSettings
 from experiments.players.player import Player, as_player
-from oracle.roster import PLAYERS, build_player
+from oracle.player_registry import PLAYERS, build_player
 from terms import GameConfig
 from terms.agents import SCRIPTED, build_scripted, option_fields
 from terms.episode import AgentExitError, AgentLike, Starter

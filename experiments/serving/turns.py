@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from commerce.reading import TOO_DEEP, is_too_deep
+from commerce.argument_parser import TOO_DEEP, is_too_deep
 from experiments.llm.records import ToolCall
 from experiments.llm.texts import whole_characters
 from experiments.serving.faults import RequestError

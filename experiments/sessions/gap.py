@@ -15,10 +15,10 @@ from experiments.sessions.gap_file import has_nothing_to_repair
 from experiments.sessions.play import SessionJob, Table
 from experiments.sessions.spec import Arm, SessionsSpec
 from oracle.agents import Planner
-from oracle.bankroll.gap import SessionArms, play_references, run_session_arms, split_gap
 from oracle.bankroll.meeting import MeetingPlanners as OracleTable
-from oracle.bankroll.memory import SupplierMemory
+from oracle.bankroll.session_arms import SessionArms, play_references, run_session_arms, split_gap
 from oracle.bankroll.supplier_bayes_optimal import SupplierBayesOptimal
+from oracle.bankroll.supplier_memory import SupplierMemory
 from oracle.bankroll.worth import SessionWorth
 from oracle.gaps import Decomposition
 from oracle.interventions import Condition, play_condition

@@ -23,7 +23,7 @@ from experiments.storage.journal import strict_loads
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
-    from oracle.bankroll.gap import SessionArms
+    from oracle.bankroll.session_arms import SessionArms
     from oracle.bankroll.worth import SessionWorth
     from oracle.gaps import Decomposition
 
@@ -121,7 +121,7 @@ def _findings(run: SessionsRun, found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _split_findings(found: Mapping[str, Any]) -> Iterator[str]:
-    from oracle.bankroll.gap import ARMS, SessionArms, split_gap
+    from oracle.bankroll.session_arms import ARMS, SessionArms, split_gap
 
     balances = {name: np.array(found["balances"][name], dtype=np.float64) for name in ARMS}
     again = split_gap(found["agent"], SessionArms(tuple(found["sessions"]), balances, tuple(found["excluded"])))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from commerce.reading import read_text
+from commerce.argument_parser import read_text
 from commerce.types import Refusal
 from experiments.years.transcript import Told
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from commerce.reading import read_text
+from commerce.argument_parser import read_text
 from experiments.llm.objects import find_objects, spoken_as
 from experiments.llm.records import Completion, ToolCall
 from experiments.llm.thinking import blank_thinking

@@ -14,7 +14,7 @@ from commerce.money import to_yuan
 from commerce.setting import Setting
 from commerce.tools import WAIT, tool_schemas
 from commerce.tools.arguments import MAX_TEXT
-from commerce.tools.desk import clock
+from commerce.tools.handling import clock
 from commerce.types import Size, Speed
 from experiments.years.limits import Limits
 from experiments.years.transcript import Opening

@@ -15,8 +15,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from commerce.argument_parser import read_text
 from commerce.ledger import Account
-from commerce.reading import read_text
 from commerce.replay import DivergedError, Entry, recordable, result_digest
 from commerce.types import EndReason, Refusal
 from commerce.year import Result, Year

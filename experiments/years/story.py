@@ -15,7 +15,7 @@ from commerce.metrics.bargaining import AGREEMENT, OPEN, efficiency
 from commerce.metrics.fraud import evidence_days
 from commerce.money import to_yuan
 from commerce.replay import DivergedError, Entry, check_entry, result_digest
-from commerce.tools.desk import clock
+from commerce.tools.handling import clock
 from commerce.types import NegotiationRecord, World
 from commerce.year import Year
 from experiments.engine.folder import RunError

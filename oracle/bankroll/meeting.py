@@ -17,7 +17,7 @@ import numpy as np
 
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, UnitEconomics
 from oracle.bankroll.closing import closing_of
-from oracle.bankroll.memory import Laws, SupplierMemory, end_meeting, start_meeting
+from oracle.bankroll.supplier_memory import Laws, SupplierMemory, end_meeting, start_meeting
 from oracle.kernels.planning import CompiledPlanner, best_offer
 from oracle.planner import BeliefTracker, FittedAgent
 from oracle.posterior import seat_of

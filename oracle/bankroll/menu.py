@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from commerce.bankroll import BankrollConfig, SupplierMode, operating_cost_cents
 from commerce.economics import ChainConfig, EconomicsConfig, UnitEconomics, build_chain, unit_economics
-from oracle.bankroll.known_type import identity, stage_of, stage_value
+from oracle.bankroll.known_supplier import identity, stage_of, stage_value
 from oracle.bankroll.meeting import Caution, Ending, MeetingPlanners, Path, stop
-from oracle.bankroll.memory import SupplierMemory
 from oracle.bankroll.problem import RuinProblem, stage_law
+from oracle.bankroll.supplier_memory import SupplierMemory
 from terms import play
 from terms.agents.scripted import FixedConcession
 from terms.aliases import Floats, Ints

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from oracle.kernels.ruin import Atoms
+from oracle.kernels.cash import Atoms
 from terms.aliases import Floats, Ints
 
 

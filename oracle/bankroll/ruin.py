@@ -6,7 +6,8 @@ r"""The ruin-aware optimum of a session, against a menu of negotiation plans.
 
 Ruin is hard: the first time ``C < tau`` the session ends and its balance stays; exactly ``tau`` is not ruin. The
 recursion is exact for the menu and the lattice. A menu is a restriction of all that can be done at the table, so its
-value is a lower bound of the optimum (:mod:`oracle.bankroll.known_type` lifts the restriction where the type is known).
+value is a lower bound of the optimum (:mod:`oracle.bankroll.known_supplier` lifts the restriction where the type is
+known).
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.bankroll.problem import RuinProblem
-from oracle.errors import ConvergenceError
-from oracle.kernels.ruin import Lattice, evaluate, optimise, spread
+from oracle.convergence import ConvergenceError
+from oracle.kernels.cash import Lattice, evaluate, optimise, spread
 from terms.aliases import Floats, Ints
 
 _RESIDUAL_CENTS = 1e-4

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from oracle.agents import Planner, known_type_aware
 from oracle.bankroll.meeting import MeetingPlanners
-from oracle.bankroll.memory import SupplierMemory, start_meeting
+from oracle.bankroll.supplier_memory import SupplierMemory, start_meeting
 from oracle.bayes_optimal import fitted_planner
 from oracle.beliefs import Tracker
 from oracle.interventions import BayesOptimal
@@ -31,7 +31,7 @@ class SupplierBayesOptimal(BayesOptimal):
     def tracker(self, scenario: Scenario) -> Tracker:
         """Return the posterior at the start of ``scenario``, what is remembered included.
 
-        It is exact up to the cells and nodes that :mod:`oracle.bankroll.memory` keeps.
+        It is exact up to the cells and nodes that :mod:`oracle.bankroll.supplier_memory` keeps.
         """
         laws = self._table.laws(scenario.family)
         start = start_meeting(laws, seat_of(Game(scenario).observe()), self.memory)

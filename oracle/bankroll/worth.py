@@ -28,8 +28,8 @@ from commerce.bankroll import BankrollConfig
 from commerce.economics import ChainConfig, EconomicsConfig
 from oracle.bankroll.menu import STANDARD_MENU, MenuSettings, PlanOutcomes, build_problem, sample_outcomes
 from oracle.bankroll.ruin import Valued, solve_risk_neutral, solve_ruin, value_policy
-from oracle.cache import Arrays, load_or_solve, solution_key
 from oracle.kernels.compiling import SOURCE_DIGEST
+from oracle.solution_cache import Arrays, load_or_solve, solution_key
 from terms.aliases import Floats
 from terms.estimates import LEVEL, Estimate
 

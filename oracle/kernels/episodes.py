@@ -22,7 +22,7 @@ from oracle.kernels.formulas import (
 )
 from oracle.kernels.paths import cue_with_answer, fresh_weights, state_at
 from oracle.kernels.planning import CompiledPlanner, State, action_value, look_ahead
-from oracle.kernels.simulate import unpack
+from oracle.kernels.policies import unpack
 from oracle.model import Priors
 from terms.aliases import Floats, Ints
 

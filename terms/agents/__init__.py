@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from terms.agents.memory import Recall
+from terms.agents.recall import Recall
 from terms.agents.scripted import (
     AcceptAny,
     Exploit,

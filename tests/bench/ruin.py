@@ -15,7 +15,7 @@ import numpy as np
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, build_chain, unit_economics
-from oracle.bankroll.known_type import StageGrid, identity, stage_of, stage_value
+from oracle.bankroll.known_supplier import StageGrid, identity, stage_of, stage_value
 from oracle.bankroll.menu import CLASSES, PLANS, PlanOutcomes, build_problem
 from oracle.bankroll.problem import RuinProblem
 from oracle.bankroll.ruin import lattice_of, num_nodes, risk_neutral, solve_ruin, value_policy

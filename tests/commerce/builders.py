@@ -9,9 +9,9 @@ import numpy as np
 
 from commerce.config import PAPER, Rules
 from commerce.receiving import Door, receive_deliveries
-from commerce.seam import Book
 from commerce.setting import Setting
 from commerce.state import YearState
+from commerce.supplier_protocol import Book
 from commerce.types import (
     Booking,
     ChatReply,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from commerce.merchants import build_merchant
-from commerce.plain import decode, encode
 from commerce.state import initial_state, state_digest, state_from_json, state_to_json
+from commerce.state_codec import decode, encode
 from commerce.year import Year
 from tests.commerce.builders import default_world, new_year, setting_of
 

@@ -10,10 +10,10 @@ import pytest
 import terms
 from oracle.belief_errors import ERROR_PARTS, trace_beliefs
 from oracle.interventions import BayesOptimal, informed
+from oracle.player_registry import build_player
 from oracle.posterior import stated_belief
 from oracle.prior import Grid
 from oracle.retrace import retrace
-from oracle.roster import build_player
 from terms.agents.scripted import Patient
 from terms.kernel import STANCES
 from terms.types import Accept, Belief, Offer, ReplyFault, Termination, Unusable

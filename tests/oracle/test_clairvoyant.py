@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 import terms
 from oracle.clairvoyant import Clairvoyant, clairvoyant_values, read_revealed_type, revealed_type
-from oracle.kernels.clairvoyant import noise_weights, rank
+from oracle.kernels.induction import noise_weights, rank
 from oracle.known_type import (
     Resolution,
     offer_action_values,

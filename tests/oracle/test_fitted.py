@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from oracle.errors import ConvergenceError
+from oracle.convergence import ConvergenceError
 from oracle.fitted import TrainingSettings, draw_owns, empty_nets, in_threads, make_planner, sample_paths, train
 from oracle.kernels.paths import draw_type
 from oracle.model import build_model, build_priors

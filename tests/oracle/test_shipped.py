@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from oracle import shipped
-from oracle.cache import from_bytes
 from oracle.fitted import TrainingSettings
 from oracle.prior import Grid, Knowledge
 from oracle.shipped import (
@@ -22,6 +21,7 @@ from oracle.shipped import (
     values_for,
     values_key,
 )
+from oracle.solution_cache import from_bytes
 from terms.config import GameConfig, WalkConfig
 from terms.types import Family
 

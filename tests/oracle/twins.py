@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from oracle.kernels.clairvoyant import rank
+from oracle.kernels.induction import rank
 from oracle.known_type import KnownTypeProblem
 from terms import kernel
 from terms.config import GameConfig

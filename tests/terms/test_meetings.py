@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import terms
 from terms.agents import build_scripted
-from terms.agents.memory import Recall
+from terms.agents.recall import Recall
 from terms.episode import as_starter
 from terms.meetings import Meeting, meeting_of
 from terms.types import Offer, Reject, Role, Termination

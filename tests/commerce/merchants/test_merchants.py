@@ -8,7 +8,7 @@ from commerce.config import FAIR, PAPER
 from commerce.merchants import MERCHANTS, build_merchant, play_year
 from commerce.merchants.advice import MarketProduct, PublicAdvice, SupplierCard, category_score
 from commerce.merchants.buying import Buyer, affordable
-from commerce.merchants.privileged import PrivilegedAdvice
+from commerce.merchants.full_information import PrivilegedAdvice
 from commerce.world import generate_world
 from commerce.year import Year
 from tests.commerce.builders import default_world

@@ -12,10 +12,10 @@ from experiments.engine.run import load_run, run_task
 from experiments.episodes.folder import PARQUET, SUMMARY
 from experiments.episodes.suite_task import EPISODES
 from oracle import shipped, tables
-from oracle.cache import to_bytes
 from oracle.fitted import TrainingSettings
 from oracle.interventions import BayesOptimal
 from oracle.prior import Grid, Knowledge
+from oracle.solution_cache import to_bytes
 from oracle.tables import SuiteValue
 from terms import catalog_suite
 from terms.agents import build_scripted

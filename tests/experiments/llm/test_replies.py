@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commerce.reading import TOO_DEEP
+from commerce.argument_parser import TOO_DEEP
 from experiments.llm.errors import EmptyCompletion, MalformedReply, ModelCallError
 from experiments.llm.replies import LONGEST_TEXT, MOST_CALLS, read_reply
 

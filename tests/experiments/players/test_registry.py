@@ -8,7 +8,7 @@ import pytest
 
 from experiments.players.playing import play_episode
 from experiments.players.registry import build_agent, list_agents
-from oracle.roster import PLAYERS
+from oracle.player_registry import PLAYERS
 from terms import Reject, fresh_suite, play
 from terms.agents import SCRIPTED
 from terms.episode import agent_name

@@ -23,7 +23,7 @@ from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
 from experiments.sessions.summary import SESSION_METRICS
-from oracle.bankroll.gap import SessionArms, split_gap
+from oracle.bankroll.session_arms import SessionArms, split_gap
 from oracle.parts import STEPS, Part, in_words
 from terms.agents import build_scripted
 from tests.experiments.folders import run_cli

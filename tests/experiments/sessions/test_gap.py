@@ -20,7 +20,7 @@ from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
 from oracle.interventions import Condition
 from oracle.parts import SUMMANDS
-from oracle.roster import build_player
+from oracle.player_registry import build_player
 from terms import Offer, Unusable
 from terms.agents import build_scripted
 from terms.types import ReplyFault

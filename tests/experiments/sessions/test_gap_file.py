@@ -15,7 +15,7 @@ from experiments.sessions.gap_file import NOT_CHECKED, WORTH, gap_findings, read
 from experiments.sessions.session_task import SESSIONS
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
-from oracle.roster import build_player
+from oracle.player_registry import build_player
 from terms.agents import build_scripted
 from tests.experiments.folders import run_cli
 from tests.experiments.sessions.test_gap import CHAIN, RULES, SPEC

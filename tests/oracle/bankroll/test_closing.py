@@ -11,7 +11,7 @@ from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
 from oracle.bankroll.closing import Closing, close_meeting, closing_of
 from oracle.bankroll.meeting import MeetingPlanners
-from oracle.bankroll.memory import end_meeting, own_density, start_meeting
+from oracle.bankroll.supplier_memory import end_meeting, own_density, start_meeting
 from oracle.posterior import seat_of
 from oracle.prior import SCALE, column_groups
 from terms import Accept, Offer, Reject, Unusable, play

@@ -9,8 +9,8 @@ from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, Perspective, build_chain, unit_economics
 from oracle.bankroll.closing import Closing
 from oracle.bankroll.meeting import NO_CAUTION, Caution, MeetingPlanners, stop
-from oracle.bankroll.memory import SupplierMemory, end_meeting, own_density, start_meeting
 from oracle.bankroll.supplier_bayes_optimal import SupplierBayesOptimal
+from oracle.bankroll.supplier_memory import SupplierMemory, end_meeting, own_density, start_meeting
 from oracle.posterior import seat_of, summary
 from terms.game import Game
 from terms.types import Termination

@@ -12,7 +12,7 @@ from commerce.economics import SESSION_ECONOMICS, ChainConfig, build_chain
 from oracle.bankroll.meeting import Ending, MeetingPlanners
 from oracle.bankroll.menu import CLASSES, PLANS, MenuSettings, PlanOutcomes, build_problem, class_chain, sample_outcomes
 from oracle.bankroll.ruin import solve_ruin
-from oracle.bankroll.sessions import KnownTypes, PolicyPlayer, run_session
+from oracle.bankroll.session_play import KnownTypes, PolicyPlayer, run_session
 from oracle.bankroll.worth import load_outcomes, session_worth
 
 CHAIN = ChainConfig(families=("taciturn",))

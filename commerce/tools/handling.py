@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from commerce.decisions import Decisions
 from commerce.refusals import RefusedError
-from commerce.seam import Procurement
 from commerce.setting import Setting
 from commerce.state import YearState
+from commerce.supplier_protocol import Procurement
 
 _T = TypeVar("_T")
 Data = dict[str, Any]

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oracle.cache import cache_folder, from_bytes, load_or_solve, solution_key, store, to_bytes
-from oracle.errors import ConvergenceError
+from oracle.convergence import ConvergenceError
+from oracle.solution_cache import cache_folder, from_bytes, load_or_solve, solution_key, store, to_bytes
 
 ARRAYS = {"value": np.arange(6.0).reshape(2, 3), "rounds": np.array(3)}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from commerce.config import Rules
 from commerce.merchants.advice import PublicAdvice
 from commerce.merchants.base import Shopkeeper
-from commerce.merchants.privileged import PrivilegedAdvice
+from commerce.merchants.full_information import PrivilegedAdvice
 from commerce.merchants.simple import IdleMerchant, RandomLegalMerchant
 from commerce.merchants.trading import TradingMerchant
 from commerce.types import World

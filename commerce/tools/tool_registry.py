@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from commerce.tools import arguments as args
 from commerce.tools import money_tools, search_tools, store_tools
-from commerce.tools.desk import Data, Desk
+from commerce.tools.handling import Data, Desk
 from commerce.tools.schemas import plain_schema
 
 WAIT = "wait_for_next_day"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.bankroll.gap import ARMS, SessionArms, run_session_arms, split_gap
+from oracle.bankroll.session_arms import ARMS, SessionArms, run_session_arms, split_gap
 from oracle.interventions import Condition
 from oracle.parts import SUMMANDS
 

@@ -23,7 +23,7 @@ from commerce.types import Category, Event, Promotion, Size, SkuTable, StoreType
 from commerce.world import schema
 from commerce.world.digest import world_digest
 from commerce.world.generate import DEFAULT_SEED, YEAR, day_of
-from commerce.world.roster import anonymous_roster
+from commerce.world.identities import anonymous_roster
 from commerce.world.stores import STORE_TYPES
 
 RowType = TypeVar("RowType", bound=schema.SchemaRow)

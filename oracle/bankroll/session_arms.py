@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from commerce.economics import BankrollChain, ChainConfig, EconomicsConfig, build_chain
 from oracle.bankroll.meeting import MeetingPlanners
-from oracle.bankroll.sessions import KnownTypes, PlayPeriod, PolicyPlayer, run_session
+from oracle.bankroll.session_play import KnownTypes, PlayPeriod, PolicyPlayer, run_session
 from oracle.bankroll.worth import SessionWorth
 from oracle.gaps import OVERALL, Decomposition, Slice, split
 from oracle.interventions import Condition

@@ -6,7 +6,7 @@ import terms
 from oracle.agents import BELIEF_AGENTS, ScenarioStarter
 from oracle.clairvoyant import Clairvoyant
 from oracle.interventions import run_condition
-from oracle.roster import PLAYERS, build_player
+from oracle.player_registry import PLAYERS, build_player
 from terms.agents.scripted import Patient
 from terms.episode import agent_name
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commerce.argument_parser import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, is_too_deep, read_arguments, read_text
 from commerce.config import PAPER
-from commerce.reading import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, is_too_deep, read_arguments, read_text
 from commerce.refusals import RefusedError
 from commerce.replay import Entry, recordable, replay, result_digest
 from commerce.year import Year

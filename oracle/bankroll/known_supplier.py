@@ -21,7 +21,7 @@ import numpy as np
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import UnitEconomics
-from oracle.kernels.clairvoyant import Worth
+from oracle.kernels.induction import Worth
 from oracle.known_type import (
     KnownTypeProblem,
     Solution,

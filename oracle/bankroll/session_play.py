@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from commerce.bankroll import BankrollConfig, settle
 from commerce.economics import BankrollChain, ChainSupplier, EconomicsConfig, UnitEconomics, unit_economics
-from oracle.bankroll.known_type import KnownTypePlayer, identity
+from oracle.bankroll.known_supplier import KnownTypePlayer, identity
 from oracle.bankroll.meeting import Ending, MeetingPlanners
-from oracle.bankroll.memory import SupplierMemory
 from oracle.bankroll.menu import CLASSES, PLANS, TalkPlan
 from oracle.bankroll.ruin import Valued
+from oracle.bankroll.supplier_memory import SupplierMemory
 from terms import play
 from terms.agents.scripted import FixedConcession
 from terms.scenario import Scenario

@@ -10,7 +10,7 @@ import pytest
 
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, build_chain, unit_economics
-from oracle.bankroll.known_type import (
+from oracle.bankroll.known_supplier import (
     KnownTypePlayer,
     Stage,
     StageGrid,

@@ -15,7 +15,7 @@ from commerce.fulfilment import cancel_overdue, receive_returns, refund_pending,
 from commerce.ledger import Account, Batch, Entity, close_batches, post
 from commerce.lots import no_lots, storage_bill, sum_by
 from commerce.money import round_fen
-from commerce.news import add_notice, announce, tell_cancellations, tell_deliveries, tell_returns
+from commerce.notices import add_notice, announce, tell_cancellations, tell_deliveries, tell_returns
 from commerce.orders import Orders
 from commerce.receiving import receive_deliveries
 from commerce.reputation import reputation
