@@ -19,6 +19,7 @@ MAX_DEPTH = 32
 MAX_DIGITS = 4_000
 TOO_DEEP = "[" * (MAX_DEPTH + 1)
 """A text that is refused as arguments that are nested too deeply are."""
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 
 
@@ -63,7 +64,7 @@ def is_too_deep(value: Any) -> bool:
     """Whether objects and lists are nested deeper than ``MAX_DEPTH`` in ``value``."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
-        level = [one for one in level if isinstance(one, Mapping | list | tuple)]
+        level = [one for one in level if type(one) not in _SCALARS and isinstance(one, Mapping | list | tuple)]
         if not level:
             return False
         level = [inner for one in level for inner in (one.values() if isinstance(one, Mapping) else one)]

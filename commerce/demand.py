@@ -18,9 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from commerce.config import Rules
-from commerce.types import FloatArray, IntArray, PriceResponse
-
-_RESPONSES = tuple(PriceResponse)
+from commerce.types import FloatArray, IntArray
 
 
 def base_demand(monthly_min: float, monthly_max: float, demand_scale: float, rules: Rules) -> float:
@@ -36,16 +34,10 @@ def price_response(ratio: FloatArray, elasticity: FloatArray, response: IntArray
     """
     r = ratio if bound is None else np.maximum(ratio, bound)
     gap = r - 1
-    square = elasticity * gap * gap
-    if bound is not None:
-        square = np.where(gap < 0, -square, square)
-    factors = (
-        np.maximum(0.0, 1 - elasticity * gap),
-        np.exp(-elasticity * gap),
-        np.power(r, -elasticity),
-        np.maximum(0.0, 1 - square),
-    )
-    return np.select([response == row for row in range(len(_RESPONSES))], factors)
+    linear = elasticity * gap
+    square = linear * gap if bound is None else linear * np.abs(gap)
+    factors = (np.maximum(0.0, 1 - linear), np.exp(-linear), np.power(r, -elasticity), np.maximum(0.0, 1 - square))
+    return np.choose(response, factors)
 
 
 def promotion_factor(discount: FloatArray, max_multiplier: float, rules: Rules) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from commerce.config import Rules
 from commerce.ledger import Account, Entity, post
-from commerce.lots import Lots, drop_owners, owned_by, take_oldest
+from commerce.lots import Lots, drop_owners, owned_by, sum_by, take_oldest
 from commerce.money import pro_rata, round_fen
 from commerce.orders import NONE, Orders
 from commerce.returns import ReturnHint, count_returns, return_hint, shipped_rate
@@ -37,26 +37,33 @@ def pending_orders(state: YearState) -> Orders:
 def ship(setting: Setting, state: YearState, order_ids: IntArray, speed: Speed) -> Shipped:
     """Ship pending orders: freight leaves the bank, the net revenue enters escrow, returns are drawn."""
     rules, orders, row = setting.rules, state.orders, SPEEDS.index(speed)
-    places = np.flatnonzero(np.isin(orders.order_id, order_ids) & orders.is_pending)
+    places = orders.places_of(order_ids)
+    places = places[orders.shipped_day[places] == NONE]
     chosen = orders.rows(places)
     freight = round_fen(setting.freight_fen[chosen.sku] * rules.speed_cost[row] * chosen.units)
     units, lag, effective = _draw_returns(setting, chosen, rules.speed_returns[row])
-    for column, value in (
-        (orders.shipped_day, state.day),
-        (orders.settle_day, state.day + rules.settlement_days),
-        (orders.escrow_fen, chosen.net_fen),
-        (orders.return_units, units),
-        (orders.return_day, np.where(units > 0, state.day + lag, NONE)),
-    ):
-        column[places] = value
+    chosen = chosen._replace(
+        shipped_day=np.full(len(places), state.day),
+        settle_day=np.full(len(places), state.day + rules.settlement_days),
+        escrow_fen=chosen.net_fen,
+        return_units=units,
+        return_day=np.where(units > 0, state.day + lag, NONE),
+    )
+    for name in ("shipped_day", "settle_day", "escrow_fen", "return_units", "return_day"):
+        getattr(orders, name)[places] = getattr(chosen, name)
     _post_shipping(state, chosen, freight)
     np.add.at(state.units.shipped, chosen.sku, chosen.units)
+    shipped, paid = by_store(state, chosen, chosen.units), by_store(state, chosen, freight)
     for store in state.stores:
-        mask = chosen.store == store.number
-        store.shipped_units += int(chosen.units[mask].sum())
-        store.freight_today_fen += int(freight[mask].sum())
+        store.shipped_units += shipped[store.number]
+        store.freight_today_fen += paid[store.number]
     _count_shipping(state, chosen, effective, row)
-    return Shipped(orders.rows(places), freight, int(chosen.net_fen.sum()))
+    return Shipped(chosen, freight, int(chosen.net_fen.sum()))
+
+
+def by_store(state: YearState, orders: Orders, amounts: IntArray) -> list[int]:
+    """Return the sums of ``amounts`` of orders by store number; exact for sums below 2**53."""
+    return [int(total) for total in sum_by(orders.store, amounts, len(state.stores) + 1).tolist()]
 
 
 def _draw_returns(setting: Setting, chosen: Orders, factor: float) -> tuple[IntArray, IntArray, np.ndarray]:
@@ -101,15 +108,16 @@ def cancel_overdue(setting: Setting, state: YearState) -> Orders:
     """Cancel the pending orders whose deadline has passed; their units go back to the unlisted stock, ages kept."""
     orders = state.orders
     mask = orders.is_pending & (orders.sale_day + setting.rules.ship_within_days < state.day)
-    gone = orders.rows(mask)
+    gone = orders.any_rows(mask)
     if len(gone.order_id):
         _goods_back(state, gone, gone.units, gone.cost_fen)
         stamp = state.stamp("cancelled")
         entity = (Entity.ORDER, gone.order_id)
         post(state.ledger, stamp, Account.INVENTORY, Account.GOODS_SOLD, entity, gone.cost_fen)
         np.add.at(state.units.cancelled, gone.sku, gone.units)
+        units = by_store(state, gone, gone.units)
         for store in state.stores:
-            store.recent_cancelled += float(gone.units[gone.store == store.number].sum())
+            store.recent_cancelled += units[store.number]
         state.orders = orders.rows(~mask)
         state.totals.orders_cancelled += len(gone.order_id)
     return gone
@@ -118,14 +126,14 @@ def cancel_overdue(setting: Setting, state: YearState) -> Orders:
 def receive_returns(setting: Setting, state: YearState) -> Orders:
     """Take back what customers return today: refunds out of escrow, goods back into the unlisted stock."""
     orders = state.orders
-    mask = (orders.return_day != NONE) & (orders.return_day <= state.day) & (orders.return_units > 0)
-    back = orders.rows(mask)
+    mask = (orders.return_units > 0) & (orders.return_day <= state.day)
+    back = orders.any_rows(mask)
     if len(back.order_id):
         cost = pro_rata(back.cost_fen, back.return_units, back.units)
         _goods_back(state, back, back.return_units, cost)
         entity = (Entity.ORDER, back.order_id)
         post(state.ledger, state.stamp("returned"), Account.INVENTORY, Account.COST_OF_SALES, entity, cost)
-        _refund(setting.rules, state, mask)
+        _refund(setting.rules, state, mask, back)
         for store in state.stores:
             _note_returns(setting, store, back)
         _note_hints(setting, state, back.sku)
@@ -153,12 +161,11 @@ def refund_pending(setting: Setting, state: YearState) -> None:
     mask = state.orders.return_units > 0
     late = state.orders.rows(mask)
     np.add.at(state.units.not_restocked, late.sku, late.return_units)
-    _refund(setting.rules, state, mask)
+    _refund(setting.rules, state, mask, late)
 
 
-def _refund(rules: Rules, state: YearState, mask: BoolArray) -> None:
+def _refund(rules: Rules, state: YearState, mask: BoolArray, rows: Orders) -> None:
     """Refund the due returns of the masked rows; what escrow does not give is commission the platform gives back."""
-    rows = state.orders.rows(mask)
     refund = rows.return_units * rows.unit_fen
     if rules.commission_on_returns == "reversed":
         due = pro_rata(rows.net_fen, rows.returned_units + rows.return_units, rows.units)
@@ -180,12 +187,12 @@ def settle_escrow(state: YearState, *, everything: bool = False) -> int:
     """Move due escrow to the wallet, close its orders, and return the amount."""
     orders = state.orders
     mask = ~orders.is_pending & ((orders.settle_day <= state.day) | everything)
-    due = orders.rows(mask)
-    entity = (Entity.ORDER, due.order_id)
-    total = post(state.ledger, state.stamp("settled"), Account.WALLET, Account.ESCROW, entity, due.escrow_fen)
-    if len(due.order_id):
+    due = orders.order_id[mask]
+    entity = (Entity.ORDER, due)
+    total = post(state.ledger, state.stamp("settled"), Account.WALLET, Account.ESCROW, entity, orders.escrow_fen[mask])
+    if len(due):
         state.orders = orders.rows(~mask)
-        state.order_lots = drop_owners(state.order_lots, due.order_id)
+        state.order_lots = drop_owners(state.order_lots, due)
     return total
 
 

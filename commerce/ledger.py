@@ -103,28 +103,42 @@ def post(
 ) -> int:
     """Post ``amounts`` (fen, none negative) and return their sum; zero amounts leave no posting."""
     kind, numbers = entity
-    fen = np.atleast_1d(np.asarray(amounts, dtype=np.int64))
-    entities = np.broadcast_to(np.asarray(numbers, dtype=np.int64), fen.shape)
-    if (fen < 0).any():
-        raise AssertionError(f"posting {stamp.reason!r} has a negative amount: {fen.min()} fen")
-    mask = fen > 0
-    if not mask.any():
+    fen = np.array(amounts, dtype=np.int64, ndmin=1)
+    if not len(fen):
         return 0
+    entities = np.array(numbers, dtype=np.int64, ndmin=1)
+    if len(entities) != len(fen):
+        entities = np.repeat(entities, len(fen))
+    least = fen.min()
+    if least < 0:
+        raise AssertionError(f"posting {stamp.reason!r} has a negative amount: {least} fen")
+    if least == 0:
+        mask = fen > 0
+        entities, fen = entities[mask], fen[mask]
     total = int(fen.sum())
-    ledger.balances[debit] += total
-    ledger.balances[credit] -= total
-    batch = Batch(stamp.day, stamp.minute, stamp.reason, debit, credit, kind, entities[mask], fen[mask])
-    ledger.open_batches.append(batch)
-    ledger.num_postings += len(batch.amounts)
+    if total:
+        ledger.balances[debit] += total
+        ledger.balances[credit] -= total
+        ledger.open_batches.append(Batch(*stamp, debit, credit, kind, entities, fen))
+        ledger.num_postings += len(fen)
     return total
 
 
 def close_batches(ledger: Ledger) -> list[Batch]:
     """Fold the open batches into the digest and return them."""
     closed = ledger.open_batches
-    digest = hashlib.sha256(ledger.digest.encode())
+    parts = [ledger.digest.encode()]
     for batch in closed:
-        digest.update(repr(batch[:6]).encode() + batch.entities.tobytes() + batch.amounts.tobytes())
-    ledger.digest = digest.hexdigest()
+        parts += (_heading(*batch[:6]), batch.entities.tobytes(), batch.amounts.tobytes())
+    ledger.digest = hashlib.sha256(b"".join(parts)).hexdigest()
     ledger.open_batches = []
     return closed
+
+
+def _heading(day: int, minute: int, reason: str, debit: Account, credit: Account, kind: Entity) -> bytes:
+    """Return the text of all but the rows of a batch; its form is part of the digest."""
+    return f"({day}, {minute}, {reason!r}, {_SHOWN[debit]}, {_SHOWN[credit]}, {_ENTITIES[kind]})".encode()
+
+
+_SHOWN = {account: repr(account) for account in Account}
+_ENTITIES = {kind: repr(kind) for kind in Entity}

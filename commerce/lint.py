@@ -130,7 +130,7 @@ def _free_lunch(setting: Setting) -> FloatArray:
             store.window_units[:], store.trailing_fen[:] = 1, reference
             store.window_fen[:] = np.rint(reference / (1 - _DISCOUNT))
             store.window_promotion, store.window_discount = row, _DISCOUNT
-            offer = day_offer(setting, store, promotion.windows[0][0])
+            offer = day_offer(setting, [store], promotion.windows[0][0])
             lifted[skus] |= promotion_factor(offer.discount, promotion.max_multiplier, setting.rules) > _LIFT
     return lifted
 

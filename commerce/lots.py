@@ -62,8 +62,9 @@ def take_oldest(lots: Lots, owners: IntArray, units: IntArray) -> tuple[Lots, Lo
 
 
 def drop_owners(lots: Lots, owners: IntArray) -> Lots:
-    """Return the lots of everyone but ``owners``."""
-    mask = ~np.isin(lots.owner, owners)
+    """Return the lots of everyone but the ascending ``owners``, of which there is at least one."""
+    places = np.minimum(owners.searchsorted(lots.owner), len(owners) - 1)
+    mask = owners[places] != lots.owner
     return Lots(lots.owner[mask], lots.day[mask], lots.units[mask])
 
 

@@ -15,7 +15,7 @@ from commerce.types import Promotion
 def add_notice(setting: Setting, state: YearState, kind: str, text: str, **details: Any) -> None:
     """Put a notice into the queue that the next result carries."""
     day = state.day
-    notice = {"day": day, "date": setting.date(day).isoformat(), "kind": kind, "text": text, **details}
+    notice = {"day": day, "date": setting.iso_date(day), "kind": kind, "text": text, **details}
     state.notices.append(notice)
 
 

@@ -48,11 +48,22 @@ class Orders(NamedTuple):
 
     def rows(self, mask: BoolArray | IntArray) -> Orders:
         """Return the rows of a mask or an index."""
-        return Orders._make(column[mask] for column in self)
+        return Orders._make([column[mask] for column in self])
+
+    def any_rows(self, mask: BoolArray) -> Orders:
+        """Return the rows of a mask that is mostly empty."""
+        return self.rows(mask) if mask.any() else _NONE
+
+    def places_of(self, order_ids: IntArray) -> IntArray:
+        """Return the places of those of ``order_ids`` that are here, ascending, each once; ids are in order."""
+        found = np.zeros(len(self.order_id) + 1, dtype=np.bool_)
+        places = self.order_id.searchsorted(order_ids)
+        found[places[np.append(self.order_id, NONE)[places] == order_ids]] = True
+        return found.nonzero()[0]
 
     def extended(self, more: Orders) -> Orders:
         """Return this table with the rows of ``more`` after its own."""
-        return Orders._make(np.concatenate(pair) for pair in zip(self, more, strict=True))
+        return Orders._make([np.concatenate(pair) for pair in zip(self, more, strict=True)])
 
 
 _FLOATS = ("natural", "blended", "priced")
@@ -61,3 +72,6 @@ _FLOATS = ("natural", "blended", "priced")
 def no_orders() -> Orders:
     """Return an empty table."""
     return Orders._make(np.zeros(0, dtype=np.float64 if name in _FLOATS else np.int64) for name in Orders._fields)
+
+
+_NONE = no_orders()

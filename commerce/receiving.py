@@ -17,7 +17,7 @@ from commerce.money import to_yuan
 from commerce.setting import Setting
 from commerce.state import Inbound, YearState
 from commerce.stock import put_in
-from commerce.streams import keyed_integer, keyed_uniform
+from commerce.streams import keyed_integer, scalar_uniforms, stream_key
 from commerce.types import Booking, PurchaseOrder, Refusal, World
 
 MINUTES_PER_DAY = 24 * 60
@@ -105,7 +105,7 @@ def lead_days(uniform: float, delay: float, rules: Rules) -> int:
 def _inbound(setting: Setting, state: YearState, order: PurchaseOrder) -> Inbound:
     world = setting.world
     supplier, sku = world.suppliers[order.supplier].supplier_id, world.skus.sku_id[order.sku]
-    draws = [keyed_uniform(world.seed, "lead_time", supplier, sku, state.day, index=index) for index in range(3)]
+    draws = scalar_uniforms(stream_key(world.seed, "lead_time", supplier, sku, state.day), 3)
     delay = setting.delay_factor(int(world.skus.store_type[order.sku]), state.day)
     days = lead_days(draws[0], delay, setting.rules)
     extra_days, minute = divmod(state.minute + keyed_integer(0, MINUTES_PER_DAY - 1, draws[1]), MINUTES_PER_DAY)

@@ -6,6 +6,7 @@ day are gone. One order per SKU and store collects the day's sale.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,96 +25,153 @@ from commerce.types import BoolArray, FloatArray, IntArray, Promotion
 
 
 class Offer(NamedTuple):
-    """What a store offered on one day: places in the store's arrays, SKUs, effective prices and discounts."""
+    """What stores offered on one day, store after store: row of the store, place on its shelf, SKU, price, discount."""
 
+    store: IntArray
     places: IntArray
     skus: IntArray
     price_fen: FloatArray
     discount: FloatArray
-    promotion: Promotion | None
+    promotions: tuple[Promotion | None, ...]
+
+    def part(self, row: int) -> slice:
+        """Return where the offer of the store ``row`` lies."""
+        first, stop = np.searchsorted(self.store, (row, row + 1))
+        return slice(int(first), int(stop))
 
 
 def sell_day(setting: Setting, state: YearState, day: int) -> None:
     """Book the sales of ``day`` in every open store, in opening order."""
-    for store in state.open_stores:
+    stores = state.open_stores
+    for store in stores:
         store.sold[:] = 0
         store.returned[:] = 0
         store.revenue_fen = store.refunds_fen = 0
         store.freight_fen, store.freight_today_fen = store.freight_today_fen, 0
-        offer = day_offer(setting, store, day)
-        if len(offer.places):
-            units = _units_sold(setting, store, offer, day)
-            book_sale(setting, state, store, _chosen(offer, units > 0), units[units > 0], day)
+    offer = day_offer(setting, stores, day)
+    if len(offer.skus):
+        units = _units_sold(setting, stores, offer, day)
+        book_sales(setting, state, stores, _chosen(offer, units > 0), units[units > 0], day)
 
 
-def day_offer(setting: Setting, store: StoreState, day: int) -> Offer:
-    """Return what customers of ``store`` could buy on ``day`` and at what price."""
-    rules = setting.rules
-    places = np.flatnonzero((store.window_units > 0) & (store.window_fen > 0))
-    skus = setting.rows_of_type[store.store_type][places]
-    listed = store.window_fen[places].astype(np.float64)
-    promotion = None if store.window_promotion is None else setting.world.promotions[store.window_promotion]
-    if promotion is None or not promotion.is_active(day):
-        return Offer(places, skus, listed, np.zeros(len(places)), None)
-    price = listed * (1 - store.window_discount)
-    if rules.promotion_base == "list":
-        return Offer(places, skus, price, np.full(len(places), store.window_discount), promotion)
-    base = np.minimum(setting.world.skus.reference_fen[skus], np.maximum(store.trailing_fen[places], 1))
-    return Offer(places, skus, price, np.clip(1 - price / base, 0.0, 1.0), promotion)
+def day_offer(setting: Setting, stores: Sequence[StoreState], day: int) -> Offer:
+    """Return what customers of ``stores`` could buy on ``day`` and at what price."""
+    places = [np.flatnonzero((store.window_units > 0) & (store.window_fen > 0)) for store in stores]
+    nothing = np.zeros(0, dtype=np.int64)  # without it there would be no type when no store is open
+    skus = [setting.rows_of_type[store.store_type][mine] for store, mine in zip(stores, places, strict=True)]
+    price = [store.window_fen[mine] for store, mine in zip(stores, places, strict=True)]
+    owner = np.repeat(np.arange(len(stores)), [len(mine) for mine in places])
+    listed = np.concatenate([*price, nothing]).astype(np.float64)
+    running = tuple(_running(setting, store, day) for store in stores)
+    offer = Offer(
+        owner,
+        np.concatenate([*places, nothing]),
+        np.concatenate([*skus, nothing]),
+        listed,
+        np.zeros(len(owner)),
+        running,
+    )
+    for row, store in enumerate(stores):
+        if running[row] is not None:
+            _discount(setting, store, offer, offer.part(row))
+    return offer
 
 
-def expected_demand(setting: Setting, store: StoreState, offer: Offer, day: int) -> FloatArray:
+def _running(setting: Setting, store: StoreState, day: int) -> Promotion | None:
+    if store.window_promotion is None:
+        return None
+    promotion = setting.world.promotions[store.window_promotion]
+    return promotion if promotion.is_active(day) else None
+
+
+def _discount(setting: Setting, store: StoreState, offer: Offer, part: slice) -> None:
+    """Lower the prices of one store to those of its promotion, and note what the discount is worth."""
+    offer.price_fen[part] *= 1 - store.window_discount
+    if setting.rules.promotion_base == "list":
+        offer.discount[part] = store.window_discount
+        return
+    trailing = np.maximum(store.trailing_fen[offer.places[part]], 1)
+    base = np.minimum(setting.world.skus.reference_fen[offer.skus[part]], trailing)
+    offer.discount[part] = np.clip(1 - offer.price_fen[part] / base, 0.0, 1.0)
+
+
+def expected_demand(setting: Setting, stores: Sequence[StoreState], offer: Offer, day: int) -> FloatArray:
     """Return expected units of each SKU of ``offer``, after both saturations."""
     rules, skus = setting.rules, offer.skus
-    store_type = setting.world.store_types[store.store_type]
     elasticity = setting.elasticity[skus]
-    common = setting.season(store.store_type, day) * setting.event_factor(store.store_type, day) * store.reputation
-    if setting.is_weekend(day):
-        common *= rules.weekend_factor
-    raw = setting.base[skus] * common
-    if offer.promotion is not None:
-        elasticity = np.where(offer.discount > 0, elasticity * offer.promotion.elasticity_boost, elasticity)
-        raw = raw * promotion_factor(offer.discount, offer.promotion.max_multiplier, rules)
+    common = np.array([_common_factor(setting, store, day) for store in stores])
+    demand = setting.base[skus] * common[offer.store]
+    for row, promotion in enumerate(offer.promotions):
+        if promotion is not None:
+            part = offer.part(row)
+            discount = offer.discount[part]
+            elasticity[part] *= np.where(discount > 0, promotion.elasticity_boost, 1.0)
+            demand[part] *= promotion_factor(discount, promotion.max_multiplier, rules)
     ratio = offer.price_fen / setting.world.skus.reference_fen[skus]
-    raw = raw * price_response(ratio, elasticity, setting.response[skus], rules.response_bound)
-    share = setting.category_shares[store.store_type]
-    return saturate(raw, setting.world.skus.category[skus], store_type.capacity, share)
+    demand *= price_response(ratio, elasticity, setting.response[skus], rules.response_bound)
+    category = setting.world.skus.category[skus]
+    for row, store in enumerate(stores):
+        part, share = offer.part(row), setting.category_shares[store.store_type]
+        capacity = setting.world.store_types[store.store_type].capacity
+        demand[part] = saturate(demand[part], category[part], capacity, share)
+    return np.asarray(demand)
 
 
-def _units_sold(setting: Setting, store: StoreState, offer: Offer, day: int) -> IntArray:
-    expected = expected_demand(setting, store, offer, day)
+def _common_factor(setting: Setting, store: StoreState, day: int) -> float:
+    factor = setting.season(store.store_type, day) * setting.event_factor(store.store_type, day) * store.reputation
+    return factor * setting.rules.weekend_factor if setting.is_weekend(day) else factor
+
+
+def _units_sold(setting: Setting, stores: Sequence[StoreState], offer: Offer, day: int) -> IntArray:
+    expected = expected_demand(setting, stores, offer, day)
     wanted = round_demand(expected, keyed_uniforms(setting.demand_keys[offer.skus], day))
-    return np.minimum(wanted, np.minimum(store.window_units, store.shelf)[offer.places])
+    for row, store in enumerate(stores):
+        part = offer.part(row)
+        places = offer.places[part]
+        np.minimum(wanted[part], np.minimum(store.window_units[places], store.shelf[places]), out=wanted[part])
+    return wanted
 
 
 def _chosen(offer: Offer, mask: BoolArray) -> Offer:
-    places, skus, price, discount, promotion = offer
-    return Offer(places[mask], skus[mask], price[mask], discount[mask], promotion)
+    store, places, skus, price, discount, promotions = offer
+    return Offer(store[mask], places[mask], skus[mask], price[mask], discount[mask], promotions)
 
 
-def book_sale(setting: Setting, state: YearState, store: StoreState, offer: Offer, units: IntArray, day: int) -> None:
+def book_sales(
+    setting: Setting, state: YearState, stores: Sequence[StoreState], offer: Offer, units: IntArray, day: int
+) -> None:
     """Book ``units`` of each SKU of ``offer`` as sold on ``day``: shelf and lots shrink, one order each is opened."""
     num, skus = len(units), offer.skus
     if not num:
         return
-    lots, cost = take_out(state, skus, units)
-    store.shelf[offer.places] -= units
-    store.sold[offer.places] = units
+    ascending = np.argsort(skus)
+    lots, sorted_cost = take_out(state, skus[ascending], units[ascending])
+    cost = np.empty(num, dtype=np.int64)
+    cost[ascending] = sorted_cost
     state.units.sold[skus] += units
-    orders = _new_orders(setting, state, store, offer, units, day)._replace(cost_fen=cost)
+    numbers = np.array([store.number for store in stores])
+    orders = _new_orders(setting, state, offer, numbers[offer.store], units, day)._replace(cost_fen=cost)
     state.orders = state.orders.extended(orders)
-    state.order_lots = merge(state.order_lots, owned_by(lots, skus, orders.order_id))
-    post(
-        state.ledger, state.stamp("sold"), Account.GOODS_SOLD, Account.INVENTORY, (Entity.ORDER, orders.order_id), cost
-    )
+    new_owners = orders.order_id[ascending]
+    state.order_lots = merge(state.order_lots, owned_by(lots, skus[ascending], new_owners))
     state.next_order += num
     state.totals.orders_created += num
+    for row, store in enumerate(stores):
+        _book_in_store(state, store, offer, orders, offer.part(row))
+
+
+def _book_in_store(state: YearState, store: StoreState, offer: Offer, orders: Orders, part: slice) -> None:
+    places, units = offer.places[part], orders.units[part]
+    store.shelf[places] -= units
+    store.sold[places] = units
     store.recent_sold += float(units.sum())
-    store.revenue_fen = int(orders.gross_fen.sum())
+    store.revenue_fen = int((units * orders.unit_fen[part]).sum())
+    entity, cost = (Entity.ORDER, orders.order_id[part]), orders.cost_fen[part]
+    post(state.ledger, state.stamp("sold"), Account.GOODS_SOLD, Account.INVENTORY, entity, cost)
 
 
 def _new_orders(
-    setting: Setting, state: YearState, store: StoreState, offer: Offer, units: IntArray, day: int
+    setting: Setting, state: YearState, offer: Offer, numbers: IntArray, units: IntArray, day: int
 ) -> Orders:
     rules, skus, num = setting.rules, offer.skus, len(units)
     unit_fen = np.maximum(1, round_fen(offer.price_fen))
@@ -125,7 +183,7 @@ def _new_orders(
     zeros, nothing = np.zeros(num, dtype=np.int64), np.full(num, NONE)
     return Orders(
         order_id=state.next_order + np.arange(num),
-        store=np.full(num, store.number),
+        store=numbers,
         sku=skus,
         units=units,
         unit_fen=unit_fen,

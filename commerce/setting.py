@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -11,7 +12,7 @@ import numpy as np
 from commerce.config import Rules
 from commerce.demand import base_demand, sub_cap_share
 from commerce.streams import stream_keys
-from commerce.types import FloatArray, IntArray, KeyArray, PriceResponse, World
+from commerce.types import Event, FloatArray, IntArray, KeyArray, PriceResponse, World
 
 _RESPONSES = list(PriceResponse)
 
@@ -20,6 +21,12 @@ _RESPONSES = list(PriceResponse)
 def calendar_date(year: int, day: int) -> dt.date:
     """Return the date of a day of ``year``, counted from 0."""
     return dt.date(year, 1, 1) + dt.timedelta(days=day)
+
+
+@lru_cache(maxsize=4096)
+def calendar_text(year: int, day: int) -> str:
+    """Return the date of a day of ``year`` as YYYY-MM-DD."""
+    return calendar_date(year, day).isoformat()
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,10 @@ class Setting:
         """Return the calendar date of a day."""
         return calendar_date(self.world.year, day)
 
+    def iso_date(self, day: int) -> str:
+        """Return the calendar date of a day as text."""
+        return calendar_text(self.world.year, day)
+
     def is_weekend(self, day: int) -> bool:
         """Whether ``day`` is a Saturday or Sunday."""
         return self.date(day).weekday() >= 5
@@ -43,13 +54,20 @@ class Setting:
 
     def event_factor(self, store_type: int, day: int) -> float:
         """Return the product of the demand factors of the events of ``day``."""
-        factors = [event.demand.get(store_type, 1.0) for event in self.world.events if event.covers(day)]
-        return float(np.prod(factors)) if factors else 1.0
+        return math.prod((event.demand.get(store_type, 1.0) for event in self._events.get(day, ())), start=1.0)
 
     def delay_factor(self, store_type: int, day: int) -> float:
         """Return the largest delay of the events of ``day`` for goods of ``store_type``."""
-        events = [event for event in self.world.events if event.covers(day) and event.delays(store_type)]
-        return max([1.0, *(event.delay for event in events)])
+        return max([1.0, *(event.delay for event in self._events.get(day, ()) if event.delays(store_type))])
+
+    @cached_property
+    def _events(self) -> dict[int, list[Event]]:
+        """Events of each day that has one."""
+        found: dict[int, list[Event]] = {}
+        for event in self.world.events:
+            for day in range(event.first_day, event.last_day + 1):
+                found.setdefault(day, []).append(event)
+        return found
 
     @cached_property
     def num_skus(self) -> int:

@@ -28,9 +28,3 @@ def take_out(state: YearState, skus: IntArray, units: IntArray) -> tuple[Lots, I
     state.on_hand[skus] -= units
     state.value_fen[skus] -= cost
     return taken, cost
-
-
-def average_cost_fen(state: YearState, sku: int) -> float | None:
-    """Return the cost of one unit on hand; ``None`` when there is none."""
-    units = int(state.on_hand[sku])
-    return int(state.value_fen[sku]) / units if units else None

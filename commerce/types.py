@@ -198,6 +198,11 @@ class World:
     digest: str = ""
 
     @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What others work out from this world again and again; it lives as long as the world."""
+        return {}
+
+    @cached_property
     def sku_index(self) -> dict[str, int]:
         """SKU id to row."""
         return {sku_id: row for row, sku_id in enumerate(self.skus.sku_id)}
@@ -216,6 +221,11 @@ class World:
     def store_type_index(self) -> dict[str, int]:
         """Store type name to row."""
         return {store_type.name: row for row, store_type in enumerate(self.store_types)}
+
+    @cached_property
+    def category_names(self) -> tuple[str, ...]:
+        """Category name of each SKU."""
+        return tuple(self.categories[row].name for row in self.skus.category.tolist())
 
     @cached_property
     def frauds(self) -> tuple[Fraud, ...]:

@@ -130,7 +130,7 @@ class Year:
         state, rules = self.state, self.setting.rules
         return {
             "day": state.day,
-            "date": self.setting.date(state.day).isoformat(),
+            "date": self.setting.iso_date(state.day),
             "clock": clock(state.minute),
             "minutes_charged": minutes_charged,
             "minutes_left": rules.close_minute - state.minute,

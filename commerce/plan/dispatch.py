@@ -27,27 +27,26 @@ class Dispatch:
     def ship(self, rows: slice) -> None:
         """Ship the orders that are planned for the one call of ``rows``."""
         self._state.minute = int(self._shipments.minute[rows.start])
-        pending = self._pending()
-        due = pending.order_id[self._planned(pending) == rows.start]
+        orders = self._state.orders
+        pending = orders.is_pending.nonzero()[0]
+        due = orders.order_id[pending[self._planned(orders, pending) == rows.start]]
         if len(due):
             ship(self._setting, self._state, due, SPEEDS[int(self._shipments.speed[rows.start])])
 
     def ship_the_rest(self) -> None:
         """Ship the due orders that the plan does not know."""
-        pending = self._pending()
-        unplanned = pending.rows(self._planned(pending) == _UNPLANNED)
-        if not len(unplanned.order_id):
+        orders = self._state.orders
+        pending = orders.is_pending.nonzero()[0]
+        unplanned = pending[self._planned(orders, pending) == _UNPLANNED]
+        if not len(unplanned):
             return
-        week = unplanned.sale_day // WEEK
-        delay, speed = self._defaults.delay[week], self._defaults.speed[week]
-        is_due = (delay != NEVER) & (unplanned.sale_day + delay <= self._state.day)
+        order_id, sale_day = orders.order_id[unplanned], orders.sale_day[unplanned]
+        delay, speed = self._defaults.delay[sale_day // WEEK], self._defaults.speed[sale_day // WEEK]
+        is_due = (delay != NEVER) & (sale_day + delay <= self._state.day)
         for row in np.unique(speed[is_due]).tolist():
-            ship(self._setting, self._state, unplanned.order_id[is_due & (speed == row)], SPEEDS[row])
+            ship(self._setting, self._state, order_id[is_due & (speed == row)], SPEEDS[row])
 
-    def _pending(self) -> Orders:
-        return self._state.orders.rows(self._state.orders.is_pending)
-
-    def _planned(self, orders: Orders) -> IntArray:
-        keys = line_keys(orders.sku, orders.sale_day)
-        place = np.searchsorted(self._keys[:-1], keys)
-        return np.where(self._keys[place] == keys, self._shipment[place], _UNPLANNED)
+    def _planned(self, orders: Orders, places: IntArray) -> IntArray:
+        keys = line_keys(orders.sku[places], orders.sale_day[places])
+        found = self._keys[:-1].searchsorted(keys)
+        return np.where(self._keys[found] == keys, self._shipment[found], _UNPLANNED)

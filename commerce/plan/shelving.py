@@ -35,6 +35,8 @@ class Shelves:
         """List and take off units as far as they are there; return how many listings found nothing."""
         units = np.where((acts.act == LIST_ALL) | (acts.act == TAKE_ALL), _ALL, acts.units)
         takes = acts.act >= TAKE_UNITS
+        if not takes.any():
+            return len(units) - self._list(acts.sku, units)
         self._take(acts.sku[takes], units[takes])
         listings = ~takes
         return int(np.count_nonzero(listings)) - self._list(acts.sku[listings], units[listings])

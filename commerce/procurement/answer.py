@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from commerce.config import Rules
 from commerce.procurement.pair import GAME, PairTerms, normal
 from terms import kernel
+from terms.types import Family, Stance
 
 _NO_UNDERCUT_SHARE = 0.03  # of the price range, above the buyer's bid
 
@@ -37,7 +39,7 @@ def answer_offer(
 ) -> SupplierAnswer:
     """Answer the last of ``offers`` (fen), the supplier's own price being ``standing``."""
     bid = offers[-1]
-    params = kernel.kernel_params(GAME, terms.family, terms.stance, terms.price_range)
+    params = _params(terms.family, terms.stance, terms.price_range)
     counted = offers if rules.history_includes_current else offers[:-1]
     features = kernel.history_features([float(price) for price in counted], 1, params)
     gain = kernel.favourability(bid, terms.reservation, 1, terms.price_range)
@@ -56,3 +58,8 @@ def answer_offer(
     if counter >= bid:  # published: only a counter below the bid is raised
         return SupplierAnswer(price=counter)
     return SupplierAnswer(price=min(math.ceil(bid + _NO_UNDERCUT_SHARE * terms.price_range), standing))
+
+
+@lru_cache(maxsize=2**16)
+def _params(family: Family, stance: Stance, price_range: float) -> kernel.KernelParams:
+    return kernel.kernel_params(GAME, family, stance, price_range)

@@ -189,10 +189,6 @@ def _close(record: TalkRecord, store: StoreDoor, outcome: str) -> dict[str, Any]
     return {"decision": "Reject"}
 
 
-def _no_more_talk() -> dict[str, Any]:
-    return _fault("not_available", "there is no more talk about this product before tomorrow")
-
-
 def _fault(code: str, message: str) -> dict[str, Any]:
     return {"decision": "Error", "code": code, "message": message}
 

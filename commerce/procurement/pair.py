@@ -48,6 +48,8 @@ _FLOOR_SPREAD = (0.90, 1.10)
 _OPENING_SHARE = (0.35, 0.65)
 _URGENCY = (0.2, 0.8)
 _MIN_SCALE_FEN = 100.0
+_TERM_RULES = ("kernel_types", "honest_floors", "upfront_floor_factor", "opening_bound_factor", "fraud_price_scale")
+"""Fields of the rules that the terms depend on."""
 
 
 class PairTerms(NamedTuple):
@@ -63,7 +65,15 @@ class PairTerms(NamedTuple):
 
 
 def pair_terms(world: World, rules: Rules, supplier: int, sku: int) -> PairTerms:
-    """Return the terms of a pair; they hold for every cycle."""
+    """Return the terms of a pair; they hold for every cycle and are worked out once."""
+    key = (supplier, sku, *(getattr(rules, name) for name in _TERM_RULES))
+    terms: PairTerms | None = world.kept.get(key)
+    if terms is None:
+        terms = world.kept[key] = _pair_terms(world, rules, supplier, sku)
+    return terms
+
+
+def _pair_terms(world: World, rules: Rules, supplier: int, sku: int) -> PairTerms:
     who, reference = world.suppliers[supplier], int(world.skus.reference_fen[sku])
     category = world.categories[who.category]
     if rules.kernel_types == "drawn":

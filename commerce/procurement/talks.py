@@ -12,7 +12,7 @@ from typing import Any
 
 from commerce.procurement.answer import AnswerDraws
 from commerce.procurement.pair import opening_quote, pair_terms
-from commerce.streams import keyed_uniform
+from commerce.streams import keyed_uniform, scalar_uniforms, stream_key
 from commerce.supplier_protocol import Book, StoreDoor
 
 OPEN, AGREEMENT, WALK, REJECT, ROUND_LIMIT = "open", "agreement", "supplier_walk", "buyer_reject", "round_limit"
@@ -97,7 +97,7 @@ def is_out_of_rounds(store: StoreDoor, record: TalkRecord) -> bool:
 def answer_draws(store: StoreDoor, record: TalkRecord) -> AnswerDraws:
     """Return the draws of the round a talk is in."""
     entity = (*_talk_key(store, record), record["extra"]["round"])
-    return AnswerDraws(*(keyed_uniform(store.world.seed, "negotiation", *entity, index=index) for index in range(3)))
+    return AnswerDraws(*scalar_uniforms(stream_key(store.world.seed, "negotiation", *entity), 3))
 
 
 def short_delivery_draw(store: StoreDoor, record: TalkRecord) -> float:

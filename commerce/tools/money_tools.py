@@ -13,7 +13,6 @@ from commerce.orders import Orders
 from commerce.refusals import RefusedError
 from commerce.returns import return_hint
 from commerce.state import Inbound
-from commerce.stock import average_cost_fen
 from commerce.tools import arguments as args
 from commerce.tools.handling import Data, Desk, clock, paged
 from commerce.types import Speed
@@ -65,23 +64,26 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
     """Report all units on hand with their ages, what they cost to keep, and purchase orders on their way."""
     setting, state = desk.setting, desk.state
     lots, world = state.lots, setting.world
-    ages, units = (state.day - lots.day).tolist(), lots.units.tolist()
+    ages_and_units = zip((state.day - lots.day).tolist(), lots.units.tolist(), strict=True)
+    every_lot = [{"age_days": age, "units": units} for age, units in ages_and_units]
     skus, starts = np.unique(lots.owner, return_index=True)
-    ends = [*starts[1:].tolist(), len(units)]
+    ends = np.append(starts, len(every_lot))[1:]
     bill = storage_bill(lots, state.day + 1, setting.storage_fen, setting.rules)
-    bills = sum_by(lots.owner, bill, setting.num_skus)[skus].tolist()
+    bills = sum_by(lots.owner, bill, setting.num_skus)
+    columns = [column[skus] for column in (state.unlisted, state.on_hand, state.value_fen, bills)]
+    rows = list(zip(*(column.tolist() for column in (skus, starts, ends, *columns)), strict=True))
 
-    def show(row: int) -> Data:
-        sku, part = int(skus[row]), slice(int(starts[row]), ends[row])
+    def show(row: tuple[int, int, int, int, int, int, float]) -> Data:
+        sku, start, end, unlisted, on_hand, value_fen, bill_fen = row
         return {
             "product_id": world.skus.sku_id[sku],
             "title": world.skus.title[sku],
-            "category": world.categories[int(world.skus.category[sku])].name,
-            "unlisted": int(state.unlisted[sku]),
-            "on_hand": int(state.on_hand[sku]),
-            "average_cost": round((average_cost_fen(state, sku) or 0) / 100, 4),
-            "lots": [{"age_days": a, "units": u} for a, u in zip(ages[part], units[part], strict=True)],
-            "storage_next_night": to_yuan(round(bills[row])),
+            "category": world.category_names[sku],
+            "unlisted": unlisted,
+            "on_hand": on_hand,
+            "average_cost": round(value_fen / on_hand / 100, 4),
+            "lots": every_lot[start:end],
+            "storage_next_night": to_yuan(round(bill_fen)),
         }
 
     last_row = state.history[-1] if state.history else {}
@@ -89,7 +91,7 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
         "total_units": int(state.on_hand.sum()),
         "total_cost": to_yuan(int(state.value_fen.sum())),
         "storage_last_night": to_yuan(last_row.get("storage_fen", 0)),
-        "items": paged(range(len(skus)), given.page, given.page_size, show),
+        "items": paged(rows, given.page, given.page_size, show),
         "inbound": paged(state.inbound, given.page, given.page_size, lambda row: _show_inbound(desk, row)),
     }
 
@@ -102,9 +104,9 @@ def _show_inbound(desk: Desk, row: Inbound) -> Data:
         "supplier": setting.world.suppliers[row.supplier].email,
         "quantity": row.quantity,
         "unit_price": to_yuan(row.unit_price_fen),
-        "ordered": f"{setting.date(row.placed_day)} {clock(row.placed_minute)}",
-        "expected_from": setting.date(row.told_first_day).isoformat(),
-        "expected_to": setting.date(row.told_last_day).isoformat(),
+        "ordered": f"{setting.iso_date(row.placed_day)} {clock(row.placed_minute)}",
+        "expected_from": setting.iso_date(row.told_first_day),
+        "expected_to": setting.iso_date(row.told_last_day),
     }
 
 
@@ -179,7 +181,7 @@ def _show_returns(desk: Desk, sku: int) -> Data:
     return {
         "product_id": world.skus.sku_id[sku],
         "title": world.skus.title[sku],
-        "category": world.categories[int(world.skus.category[sku])].name,
+        "category": world.category_names[sku],
         "units_delivered": delivered,
         "units_sold": sold,
         "units_returned": returned,

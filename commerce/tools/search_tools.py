@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from commerce.config import Rules
 from commerce.money import to_fen, to_yuan
 from commerce.receiving import Door
@@ -36,14 +38,15 @@ def _known_rows(world: World, store_type: str | None, category: str | None) -> l
 def list_products(desk: Desk, given: args.ListProducts) -> Data:
     """List the catalogue."""
     world = desk.setting.world
-    categories = set(_known_rows(world, given.store_type, given.category))
-    rows = [sku for sku, category in enumerate(world.skus.category.tolist()) if category in categories]
+    wanted = np.zeros(len(world.categories), dtype=np.bool_)
+    wanted[_known_rows(world, given.store_type, given.category)] = True
+    rows = np.flatnonzero(wanted[world.skus.category]).tolist()
 
     def show(sku: int) -> Data:
         return {
             "product_id": world.skus.sku_id[sku],
             "title": world.skus.title[sku],
-            "category": world.categories[int(world.skus.category[sku])].name,
+            "category": world.category_names[sku],
             "brand": world.skus.brand[sku],
             "size": _SIZES[int(world.skus.size[sku])].value,
             "reference_price": to_yuan(int(world.skus.reference_fen[sku])),

@@ -91,21 +91,22 @@ def _store_card(desk: Desk, store: StoreState) -> Data:
 
 
 def _store_detail(desk: Desk, store: StoreState, given: args.CheckStoreStatus) -> Data:
-    world, rows = desk.setting.world, desk.setting.rows_of_type[store.store_type]
+    world, places = desk.setting.world, np.flatnonzero((store.price_fen > 0) | (store.sold > 0) | (store.returned > 0))
+    shown = [column[places].tolist() for column in (store.shelf, store.price_fen, store.sold, store.returned)]
+    skus = desk.setting.rows_of_type[store.store_type][places].tolist()
 
-    def show(place: int) -> Data:
-        sku = int(rows[place])
+    def show(row: tuple[int, int, int, int, int]) -> Data:
+        sku, units, fen, sold, returned = row
         return {
             "product_id": world.skus.sku_id[sku],
             "title": world.skus.title[sku],
-            "category": world.categories[int(world.skus.category[sku])].name,
-            "quantity": int(store.shelf[place]),
-            "retail_price": to_yuan(int(store.price_fen[place])),
-            "yesterday_sold": int(store.sold[place]),
-            "yesterday_returned": int(store.returned[place]),
+            "category": world.category_names[sku],
+            "quantity": units,
+            "retail_price": fen / 100,
+            "yesterday_sold": sold,
+            "yesterday_returned": returned,
         }
 
-    places = np.flatnonzero((store.price_fen > 0) | (store.sold > 0) | (store.returned > 0)).tolist()
     yesterday = {
         "revenue": to_yuan(store.revenue_fen),
         "units_sold": int(store.sold.sum()),
@@ -114,7 +115,7 @@ def _store_detail(desk: Desk, store: StoreState, given: args.CheckStoreStatus) -
         "shipping_cost": to_yuan(store.freight_fen),
         "net": to_yuan(store.revenue_fen - store.refunds_fen - store.freight_fen),
     }
-    products = paged(places, given.page, given.page_size, show)
+    products = paged(list(zip(skus, *shown, strict=True)), given.page, given.page_size, show)
     return {**_store_card(desk, store), "yesterday": yesterday, "products": products}
 
 

@@ -36,8 +36,8 @@ def test_nothing_sells_on_the_day_it_is_listed():
 def test_units_sold_follow_from_demand_and_the_keyed_draw():
     year = open_shop()
     store, setting = year.state.stores[0], year.setting
-    offer = day_offer(setting, store, 1)
-    expected = expected_demand(setting, store, offer, 1)
+    offer = day_offer(setting, [store], 1)
+    expected = expected_demand(setting, [store], offer, 1)
     uniforms = keyed_uniforms(setting.demand_keys[offer.skus], 1)
     wanted = [int(e) + (u < e - int(e)) for e, u in zip(expected, uniforms, strict=True)]
     sell_day(setting, year.state, 1)
@@ -66,8 +66,7 @@ def test_a_token_listing_dilutes_the_others():
     alone, both = open_shop(listed=(500, 1)), open_shop(listed=(500, 1))
     alone.state.stores[0].window_units[1] = 0
     demands = [
-        expected_demand(y.setting, y.state.stores[0], day_offer(y.setting, y.state.stores[0], 1), 1)[0]
-        for y in (alone, both)
+        expected_demand(y.setting, y.state.stores, day_offer(y.setting, y.state.stores, 1), 1)[0] for y in (alone, both)
     ]
     assert demands[1] < demands[0]
 

@@ -151,12 +151,12 @@ def test_the_fair_discount_is_measured_against_reference_or_trailing_price():
     name = "New Year Kickoff Sale"
     ok(year, "join_promotion", store_id="store_001", event_name=name, discount_rate=0.3)
     ok(year, "wait_for_next_day")
-    offer = day_offer(year.setting, year.state.stores[0], 1)
+    offer = day_offer(year.setting, year.state.stores, 1)
     assert offer.price_fen[0] == pytest.approx(5000, abs=1)
     assert offer.discount[0] == pytest.approx(0.0, abs=1e-3)  # marked up, then discounted back: no discount
     ok(year, "set_prices", store_id="store_001", prices=[dict(product_id="p0", price=50.0)])
     ok(year, "wait_for_next_day")
-    offer = day_offer(year.setting, year.state.stores[0], 2)
+    offer = day_offer(year.setting, year.state.stores, 2)
     assert offer.discount[0] == pytest.approx(0.3, abs=1e-3)
 
 

@@ -18,7 +18,7 @@ NAMES = st.text("abc|0", max_size=4)
 
 @given(st.integers(0, 2**62), NAMES, NAMES, st.integers(0, 5000))
 def test_scalar_is_the_twin_of_the_vector(seed, purpose, entity, index):
-    keys = stream_keys(seed, purpose, [entity])
+    keys = stream_keys(seed, purpose, (entity,))
     assert keys[0] == stream_key(seed, purpose, entity)
     assert keyed_uniform(seed, purpose, entity, index=index) == keyed_uniforms(keys, 0, index)[0]
 
@@ -36,7 +36,7 @@ def test_parts_of_a_key_are_separated():
 
 
 def test_neighbouring_seeds_and_days_are_uncorrelated():
-    names = [str(i) for i in range(4000)]
+    names = tuple(str(i) for i in range(4000))
     draws = [keyed_uniforms(stream_keys(seed, "demand", names), day) for seed in (1, 2) for day in (0, 1)]
     correlations = np.corrcoef(draws)[np.triu_indices(4, 1)]
     assert np.abs(correlations).max() < 4 / np.sqrt(4000)  # four standard errors
