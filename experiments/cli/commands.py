@@ -53,6 +53,7 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
         "local-model": Home("models", "local_model"),
     },
     "Check": {
+        "check": Home("checking", "check"),
         "verify": Home("reading", "verify"),
     },
 }

@@ -32,8 +32,9 @@ def exit_code(error: BaseException) -> int | None:
         note(f"error: {error}\neverything finished is kept; once the server can be used, the same command goes on")
         return NOTHING_SCORED
     expected = (LocalModelError, SettingRefused, DamagedCacheError, UnusableCacheError, RunLockedError)
-    # What came out of an agent has a note on it, and its author needs the traceback.
-    if not isinstance(error, (*expected, ValueError, OSError)) or getattr(error, "__notes__", None):
+    # What came out of an agent has a note on it, and its author needs the traceback; a model's failures are ours.
+    is_users = isinstance(error, ValueError | OSError) and not getattr(error, "__notes__", None)
+    if not (is_users or isinstance(error, expected)):
         return None
     note(f"error: {describe_errors(error) if isinstance(error, ValidationError) else error}")
     return BAD_INPUT

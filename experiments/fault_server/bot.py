@@ -11,13 +11,29 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 FALLBACK_TEXT = "pong"
+_NUMBER = 7
 _DECODER = json.JSONDecoder()
 
 
 def reply_text(messages: Iterable[Mapping[str, Any]]) -> str:
-    """Return the bot's answer, JSON as an agent gives it; without an observation in sight, a plain word."""
-    observation = find_observation(messages)
-    return FALLBACK_TEXT if observation is None else json.dumps(choose(observation))
+    """Return the bot's answer, JSON as an agent gives it; without an observation in sight, a plain word or object."""
+    told = list(messages)
+    observation = find_observation(told)
+    if observation is not None:
+        return json.dumps(choose(observation))
+    wants_object = bool(told) and "one JSON object" in str(told[-1].get("content"))
+    return json.dumps({"word": FALLBACK_TEXT, "number": _NUMBER}) if wants_object else FALLBACK_TEXT
+
+
+def single_call(tools: Any) -> tuple[dict[str, Any], ...]:
+    """Return a call of the only tool there is, every number 7 and every text a plain word; of several none."""
+    if not isinstance(tools, list) or len(tools) != 1 or "function" not in tools[0]:
+        return ()
+    function = tools[0]["function"]
+    properties = function.get("parameters", {}).get("properties", {})
+    given = {name: FALLBACK_TEXT if part.get("type") == "string" else _NUMBER for name, part in properties.items()}
+    written = {"name": function["name"], "arguments": json.dumps(given)}
+    return ({"id": "call_7", "type": "function", "function": written},)
 
 
 def find_observation(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:

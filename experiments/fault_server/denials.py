@@ -24,6 +24,17 @@ def _rejects(*names: str) -> Callable[[Call], Answer]:
     return make
 
 
+def _no_high_effort(call: Call) -> Answer:
+    asked = call.body.get("reasoning_effort") or (call.body.get("reasoning") or {}).get("effort")
+    if asked not in ("xhigh", "max"):
+        return good(call)
+    return refused(
+        400,
+        f"Unsupported value: 'reasoning_effort' does not support '{asked}' with this model.",
+        param="reasoning_effort",
+    )
+
+
 def _rejects_schema(status: int, message: str, *, also_plain: bool = False) -> Callable[[Call], Answer]:
     """Return a fault that refuses the JSON schema, perhaps plain JSON mode too, in words of its own."""
 
@@ -100,6 +111,7 @@ REJECTION: dict[str, Callable[[Call], Answer]] = {
     "reject_seed": _rejects("seed"),
     "reject_reasoning": _rejects("reasoning", "reasoning_effort"),
     "reject_max_tokens": _rejects("max_tokens"),
+    "reject_effort": _no_high_effort,
     "reject_strict_schema": _rejects_schema(400, "Invalid parameter: 'response_format' of type 'json_schema'"),
     "reject_schema_500": _rejects_schema(500, "xgrammar failed to compile the json_schema"),
     "reject_schema_field": _rejects_schema(400, 'Unknown name "additionalProperties" at generation_config'),

@@ -16,13 +16,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from experiments.fault_server.answers import Answer, Call, refused, streamed
-from experiments.fault_server.bot import reply_text
+from experiments.fault_server.bot import reply_text, single_call
 from experiments.fault_server.faults import FAULTS, answer
 from experiments.fault_server.plan import Chooser, FaultPlan
 from experiments.fault_server.shop import Shops
 
 _KEPT_REQUESTS, _KEPT_BYTES = 1000, 16 * 2**20
 _NUM_BLANKS = 60
+_BOT = {"id": "bot", "object": "model", "context_length": 131_072}
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class FaultServer:
             self._requests.add({"headers": shown, "body": body}, int(headers.get("content-length") or 0))
         request_id = headers.get("x-client-request-id", "")
         acting = self._shops.answer(body, request_id)
-        text, calls = (reply_text(body["messages"]), ()) if acting is None else acting
+        text, calls = (reply_text(body["messages"]), single_call(body.get("tools"))) if acting is None else acting
         key = headers.get("authorization", "").removeprefix("Bearer ")
         made = answer(Call(body, text, serial, self._slow_s, calls, key), fault)
         if body.get("stream"):
@@ -188,7 +189,7 @@ class FaultServer:
             "/requests": lambda: self.requests,
             "/stats": lambda: self.stats,
             "/faults": lambda: [{"name": fault.name, "group": fault.group} for fault in FAULTS.values()],
-            "/v1/models": lambda: {"object": "list", "data": [{"id": "bot", "object": "model"}]},
+            "/v1/models": lambda: {"object": "list", "data": [_BOT]},
         }
         return pages[path]() if path in pages else None
 

@@ -34,6 +34,7 @@ from experiments.llm.errors import (
     Stopped,
 )
 from experiments.llm.health import ServerHealth
+from experiments.llm.listed import ListedModel
 from experiments.llm.meter import Meter
 from experiments.llm.pacing import Pacer, Timing, wait_before_retry
 from experiments.llm.records import MALFORMED, PROMPT_FILTER, Completion, Usage
@@ -170,6 +171,22 @@ class ChatClient:
     def stop(self) -> None:
         """Send nothing more; see :meth:`Completer.stop`."""
         self._stopped.set()
+
+    def models(self) -> tuple[ListedModel, ...]:
+        """Return the models that the server lists; free of charge, in no log.
+
+        Raises
+        ------
+        ModelCallError
+            If it lists none.
+        """
+        return self._transport.models()
+
+    def asked_with(self, settings: ModelSettings) -> ChatClient:
+        """Return this client asking the same server in another way; connections, pace and meter stay shared."""
+        twin = copy.copy(self)
+        twin.settings, twin._refused = settings, ()
+        return twin
 
     def logged_in(self, log: CallLog) -> ChatClient:
         """Return this client with another log; connections, pace, slots, meter and cache stay shared."""

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from experiments.llm.errors import MalformedReply, TimedOut
 from experiments.llm.failures import from_exception
+from experiments.llm.listed import ListedModel, read_models
 from experiments.llm.pacing import Timing
 from experiments.llm.pieces import put_together
 from experiments.llm.requests import Body, headers
@@ -145,6 +146,21 @@ class Transport:
     @property
     def _too_late(self) -> str:
         return f"no whole answer within {self._settings.timeout_s} s"
+
+    def models(self) -> tuple[ListedModel, ...]:
+        """Return the models that the server lists.
+
+        Raises
+        ------
+        ModelCallError
+            If it lists none that can be read.
+        """
+        self._deadline.moment = time.monotonic() + self._settings.timeout_s
+        try:
+            return read_models(self._redact(self._client.models.with_raw_response.list().text))
+        except Exception as error:  # noqa: BLE001  # as above
+            failure = from_exception(error, self._timing.wall_clock(), self._redact)
+        raise failure
 
     def close(self) -> None:
         """Close the connections."""

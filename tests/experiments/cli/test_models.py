@@ -335,6 +335,13 @@ class TestFailures:
             assert diagnose("run", "--json", url=url)[0] == 0
         assert terms("verify", "run")[0] == 0
 
+    def test_an_effort_that_is_refused_stops_the_run_in_one_line(self, terms, diagnose):
+        code, out, err = diagnose("run", "--effort", "max", model="bot/fault:reject_effort")
+        assert (code, out) == (2, "")
+        assert err.startswith("error: bot/fault:reject_effort refuses effort=max")
+        assert "Traceback" not in err
+        assert diagnose("lower", "--effort", "high", model="bot/fault:reject_effort")[0] == 0
+
     def test_a_cache_that_fails_in_the_middle_ends_the_run_in_one_line_and_loses_nothing(
         self, terms, diagnose, server, monkeypatch
     ):

@@ -179,6 +179,7 @@ EXPECTED = {
     "reject_seed": falls_back("seed"),
     "reject_reasoning": Expected(errors.SettingRefused, "free"),
     "reject_max_tokens": falls_back("max_tokens"),
+    "reject_effort": says("pong"),
     "reject_strict_schema": falls_back("response_format.json_schema"),
     "reject_schema_500": falls_back("response_format.json_schema"),
     "reject_schema_field": falls_back("response_format.json_schema"),

@@ -1,0 +1,124 @@
+"""The command that asks a server what it can do, before anything is played or paid."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Annotated, Any
+
+import typer
+
+from experiments.cli import options
+from experiments.cli.show import note, out
+
+Agent = Annotated[
+    str, typer.Option(help="openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local; openai: lists the models.")
+]
+Talks = Annotated[int, typer.Option("--negotiations", min=1, help="Negotiations that the forecast is for.")]
+UNUSABLE = 3
+_MARKS = {"yes": "yes", "partly": "partly", "no": "NO", "unknown": "?"}
+
+
+def check(  # noqa: PLR0913 - one parameter an option
+    agent: Agent,
+    base_url: options.BaseUrl = None,
+    api_key_env: options.KeyEnv = None,
+    effort: options.Effort = None,
+    max_output_tokens: options.MaxTokens = None,
+    negotiations: Talks = 1800,
+    budget_usd: options.Budget = "0.25",
+    as_json: options.AsJson = False,
+) -> None:
+    """Say in half a minute what a model's server can do, and what a suite and a year would ask of it."""
+    from experiments.llm.errors import BudgetExceeded
+    from experiments.llm.health import ServerHealth
+    from experiments.llm.meter import Meter
+    from experiments.players.probing import OUTPUT_TOKENS, Probe, probe
+    from experiments.players.registry import microusd
+    from experiments.players.seat import OPENAI, model_settings
+
+    logging.getLogger(ServerHealth.__module__).setLevel(logging.ERROR)  # what it would say is said in the table
+    is_list = agent == OPENAI
+    asked = {"base_url": base_url, "api_key_env": api_key_env, "effort": effort}
+    limit = max_output_tokens or (OUTPUT_TOKENS if effort is None else None)
+    settings = model_settings(f"{OPENAI}any" if is_list else agent, **asked, max_output_tokens=limit)
+    meter = Meter(None if budget_usd is None else microusd(budget_usd))
+    with _reached(settings) as reached:
+        if is_list:
+            _list_models(reached, meter, as_json=as_json)
+            return
+        found, told = Probe(reached), 0
+        try:
+            for found in probe(reached, meter):
+                told = _show(found, told, as_json=as_json)
+        except BudgetExceeded as error:
+            note(f"stopped: {error}")
+    plans = _plans(found, negotiations) if found.is_usable else {}
+    if as_json:
+        shown = {name: {**plan._asdict(), "words": plan.in_words()} for name, plan in plans.items()}
+        out(json.dumps({"agent": agent, **found.to_json_object(), "forecast": shown}, allow_nan=False))
+    else:
+        for name, plan in plans.items():
+            out(f"{name:16}{plan.in_words()}")
+    if not found.is_usable:
+        raise typer.Exit(UNUSABLE)
+
+
+def _reached(settings: Any) -> Any:
+    """Return the settings in a context; the local model is served while it lasts."""
+    from contextlib import contextmanager, nullcontext
+
+    from experiments.players.local import LocalServer, local_model_settings
+
+    @contextmanager
+    def served() -> Any:
+        with LocalServer() as server:
+            yield local_model_settings(server.base_url)
+
+    return served() if settings is None else nullcontext(settings)
+
+
+def _show(found: Any, told: int, *, as_json: bool) -> int:
+    """Print what is new; return how much was printed."""
+    for one in found.findings[told:]:
+        if not as_json:
+            out(f"{one.name:16}{_MARKS[one.grade]:8}{one.says}")
+    return len(found.findings)
+
+
+def _list_models(settings: Any, meter: Any, *, as_json: bool) -> None:
+    from experiments.llm.client import ChatClient
+    from experiments.llm.errors import ModelCallError
+
+    client = ChatClient(settings.model_copy(update={"timeout_s": 30.0}), meter=meter)
+    try:
+        models = client.models()
+    except ModelCallError as error:
+        note(f"error: {settings.url} lists no models: {error}")
+        raise typer.Exit(UNUSABLE) from None
+    finally:
+        client.close()
+    if as_json:
+        rows = [{"id": one.id, "context_tokens": one.context_tokens} for one in models]
+        out(json.dumps({"url": settings.url, "models": rows}))
+        return
+    for one in models:
+        out(f"openai:{one.id}" + (f"  ({one.context_tokens:,} tokens)" if one.context_tokens else ""))
+
+
+def _plans(found: Any, num: int) -> dict[str, Any]:
+    from experiments.players.forecast import ANSWER_TOKENS, forecast_talks, forecast_years
+    from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
+
+    context = found.listed.context_tokens if found.listed else None
+    year = StorekeeperSettings(**in_proportion(min(context or 128_000, 128_000)))
+    thought = found.answer.usage.reasoning_tokens or 0
+    seconds = found.answer.latency_s
+    return {
+        f"{num:,} talks": forecast_talks(num, answer=ANSWER_TOKENS + thought)
+        .priced(found.prices)
+        .timed(seconds, found.settings.concurrency),
+        "a year, at most": forecast_years(1, year.max_turns, year.evict_at, year.evict_to)
+        .priced(found.prices)
+        .timed(seconds, 1),
+    }
