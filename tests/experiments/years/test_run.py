@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commerce.merchants.simple import idle_merchant
+from commerce.merchants.simple import IdleMerchant
 from commerce.replay import DivergedError
 from experiments.engine.folder import RunError
 from experiments.storage.journal import encode_lines, read_journal
@@ -121,7 +121,7 @@ def test_another_merchant_cannot_go_on(whole, tmp_path):
         (tmp_path / name).write_bytes((whole / name).read_bytes())
     spec = read_spec(whole)
     with pytest.raises(DivergedError, match="call 0"):
-        run_year(tmp_path, spec, MerchantSeat("rule-based", idle_merchant))
+        run_year(tmp_path, spec, MerchantSeat("rule-based", IdleMerchant()))
     with pytest.raises(DivergedError, match=r"call 0: the journal says .* nothing"):
         run_year(tmp_path, spec, MerchantSeat("rule-based", lambda call: None))
 
