@@ -13,7 +13,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import count_bar, difference_rows, note, out, print_table
-from experiments.comparing.years import BETTER, UNFINISHED, compare_years, find_years, read_outcomes, why_excluded
+from experiments.comparing.years import UNFINISHED, compare_years, find_years, read_outcomes, why_excluded
 from experiments.engine.run import load_run
 from experiments.episodes.config import SUITE, check_same_suite
 from experiments.episodes.folder import Run, run_money
@@ -25,6 +25,7 @@ from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.summary import PAIRED as PAIRED_IN_SESSIONS
 from experiments.stats.paired import PAIRED, Comparison, compare_values, separation_table
 from experiments.stats.paired import compare as compare_runs
+from experiments.years.metric_words import BETTER
 from experiments.years.run import is_year
 from experiments.years.verify import verify_year
 

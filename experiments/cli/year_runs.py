@@ -18,7 +18,7 @@ from experiments.players.registry import microusd
 from experiments.players.seat import is_model
 from experiments.storage.files import folder_name
 from experiments.storekeeper.settings import in_proportion
-from experiments.years.metric_words import METRICS
+from experiments.years.metric_words import YEAR_METRICS
 from experiments.years.run import YearRun
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.summary import summary_object
@@ -147,7 +147,7 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
         name = played[0].spec.merchant
         out(f"{name}, {plan.rules} rules, {plan.num_days} days, {len(scored)} year(s); "
             "95 % intervals over worlds, - is undefined")  # fmt: skip
-        for metric in (name for name in METRICS if name in summary):
+        for metric in (name for name in YEAR_METRICS if name in summary):
             out(f"{metric:38}{estimate(summary[metric])}  n={summary[metric]['n']}")
     if is_model(plan.agent):
         _tell_cost([one.outcome.spending for one in played])

@@ -10,17 +10,9 @@ import numpy as np
 
 from experiments.stats.paired import Comparison, compare_values
 from experiments.storage.journal import strict_loads
+from experiments.years.metric_words import BETTER
 from experiments.years.run import HEADER, RESULT, is_year, read_spec
 from experiments.years.transcript import read_outcome
-
-BETTER = {
-    "final_assets": "higher", "multiplier": "higher", "profit_per_call": "higher", "is_bankrupt": "lower",
-    "drawdown_over_peak": "lower", "se_plus": "higher", "cse_plus": "higher", "agr_plus": "higher",
-    "bad_spend_pct": "lower", "fraud_loss": "lower", "controllable_return_rate": "lower",
-    "on_time_ship_rate": "higher", "anchor_ratio": "lower", "storage_cost": "lower",
-}  # fmt: skip
-"""Metrics of a year that agents can be compared on, and which way is better."""
-
 
 UNFINISHED = "unfinished"
 """Why a year that may go on has no score."""

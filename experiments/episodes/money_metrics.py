@@ -12,8 +12,7 @@ Money is summed in whole cents and shown in dollars. Trials that the provider lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,21 +22,10 @@ from experiments.episodes.money_columns import MoneyColumns, MoneyRow
 from experiments.stats.paired import bootstrap_clusters
 from terms.aliases import Floats
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.metric import Metric
 
 BOOTSTRAP_SEED = 0
 LOT_EDGES = (1, 11, 21, 31, 41)
-
-
-@dataclass(frozen=True)
-class MoneyMetric:
-    """A reported number: what it is, which way is better, its unit and what it is taken over."""
-
-    name: str
-    definition: str
-    better: str
-    unit: str
-    denominator: str
-    compute: Callable[[MoneyColumns], Estimate]
 
 
 def _mean(values: Floats, weights: Floats, columns: MoneyColumns, scale: float = 1.0) -> Estimate:
@@ -97,25 +85,25 @@ def regret_rate(profit: Floats, best: Floats, feasible: Floats, clusters: NDArra
 
 
 # fmt: off
-MONEY_METRICS: tuple[MoneyMetric, ...] = (
-    MoneyMetric("total_profit", "sum of profits", "higher", "dollars", "all", _total_profit),
-    MoneyMetric("mean_profit", "profit of a negotiation", "higher", "dollars", "all", _mean_profit),
-    MoneyMetric("profit_se", "standard error of the mean profit", "neither", "dollars", "all", _profit_se),
-    MoneyMetric("gross_margin", "profit before the fixed overhead over revenue, mean", "higher", "share", "deals",
+MONEY_METRICS: tuple[Metric[MoneyColumns], ...] = (
+    Metric("total_profit", "sum of profits", "higher", "dollars", "all", _total_profit),
+    Metric("mean_profit", "profit of a negotiation", "higher", "dollars", "all", _mean_profit),
+    Metric("profit_se", "standard error of the mean profit", "neither", "dollars", "all", _profit_se),
+    Metric("gross_margin", "profit before the fixed overhead over revenue, mean", "higher", "share", "deals",
                 lambda c: _mean(c.margin, c.deal * ~np.isnan(c.margin), c)),
-    MoneyMetric("negative_profit_rate", "profit below zero, with or without a deal", "lower", "share", "all",
+    Metric("negative_profit_rate", "profit below zero, with or without a deal", "lower", "share", "all",
                 lambda c: estimate_share((c.profit < 0).astype(float), c.ones, c.clusters)),
-    MoneyMetric("money_losing_deal_rate", "deal closed at a loss", "lower", "share", "deals",
+    Metric("money_losing_deal_rate", "deal closed at a loss", "lower", "share", "deals",
                 lambda c: estimate_share((c.profit < 0).astype(float), c.deal, c.clusters)),
-    MoneyMetric("walkaway_rate", "no deal closed", "neither", "share", "all",
+    Metric("walkaway_rate", "no deal closed", "neither", "share", "all",
                 lambda c: estimate_share(1 - c.deal, c.ones, c.clusters)),
-    MoneyMetric("walkaway_correctness", "no deal closed where none is possible", "higher", "share", "infeasible",
+    Metric("walkaway_correctness", "no deal closed where none is possible", "higher", "share", "infeasible",
                 lambda c: estimate_share(1 - c.deal, 1 - c.feasible, c.clusters)),
-    MoneyMetric("money_left", "best feasible profit less profit", "lower", "dollars", "feasible", _left),
-    MoneyMetric("total_money_left", "sum of best feasible profit less profit", "lower", "dollars", "feasible",
+    Metric("money_left", "best feasible profit less profit", "lower", "dollars", "feasible", _left),
+    Metric("total_money_left", "sum of best feasible profit less profit", "lower", "dollars", "feasible",
                 _total_left),
-    MoneyMetric("best_profit", "sum of best feasible profits", "neither", "dollars", "feasible", _best),
-    MoneyMetric("regret_rate", "1 - sum of profits / sum of best feasible profits", "lower", "share", "feasible",
+    Metric("best_profit", "sum of best feasible profits", "neither", "dollars", "feasible", _best),
+    Metric("regret_rate", "1 - sum of profits / sum of best feasible profits", "lower", "share", "feasible",
                 lambda c: regret_rate(c.profit, c.best, c.feasible, c.clusters)),
 )
 # fmt: on

@@ -15,7 +15,7 @@ from experiments.report.year_conduct import SAID_LIMIT, conduct_view
 from experiments.report.year_journal import journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
 from experiments.report.year_texts import ANSWER_LIMIT
-from experiments.years.metric_words import HEADLINE, METRICS
+from experiments.years.metric_words import HEADLINE, YEAR_METRICS
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
 from experiments.years.summary import summary_object
 from terms.estimates import Estimate
@@ -74,7 +74,7 @@ def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedY
             css=css,
             script=script,
             groups=group_years(stories),
-            metrics=METRICS,
+            metrics=YEAR_METRICS,
             headline=HEADLINE,
             years=list(zip(stories, figures, strict=True)),
             max_fraud_rows=MAX_FRAUD_ROWS,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,43 +26,34 @@ from experiments.sessions.survival import survival_curve
 from experiments.stats.paired import bootstrap_clusters
 from terms.aliases import Floats
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.metric import Metric
 
 TAIL_SHARE, MIN_TAIL_SESSIONS = 0.25, 80
 """With fewer sessions the lower tail has no interval: a bootstrap of 40 holds the true value 0.90 of the time."""
 
 
-class SessionMetric(NamedTuple):
-    """A reported number: what it is, which way is better, its unit and what it is taken over."""
-
-    name: str
-    definition: str
-    better: str
-    unit: str
-    denominator: str
-
-
 # fmt: off
-SESSION_METRICS: tuple[SessionMetric, ...] = (
-    SessionMetric("terminal_balance", "cash at the end, or at ruin", "higher", "dollars", "sessions"),
-    SessionMetric("mean_period_profit", "terminal less initial cash over the horizon", "higher", "dollars", "sessions"),
-    SessionMetric("periods_survived", "periods up to ruin or the horizon; no interval if all are alike", "higher",
+SESSION_METRICS: tuple[Metric[Any], ...] = (
+    Metric("terminal_balance", "cash at the end, or at ruin", "higher", "dollars", "sessions"),
+    Metric("mean_period_profit", "terminal less initial cash over the horizon", "higher", "dollars", "sessions"),
+    Metric("periods_survived", "periods up to ruin or the horizon; no interval if all are alike", "higher",
                   "periods", "sessions"),
-    SessionMetric("max_drawdown", "largest fall of cash from an earlier high", "lower", "dollars", "sessions"),
-    SessionMetric("survival_rate", "not ruined by the horizon, by Kaplan and Meier", "higher", "share", "sessions"),
-    SessionMetric("median_time_to_ruin", "period by which half are ruined", "higher", "periods", "sessions"),
-    SessionMetric("lower_tail_mean", f"terminal balance of the worst quarter; interval from {MIN_TAIL_SESSIONS} "
+    Metric("max_drawdown", "largest fall of cash from an earlier high", "lower", "dollars", "sessions"),
+    Metric("survival_rate", "not ruined by the horizon, by Kaplan and Meier", "higher", "share", "sessions"),
+    Metric("median_time_to_ruin", "period by which half are ruined", "higher", "periods", "sessions"),
+    Metric("lower_tail_mean", f"terminal balance of the worst quarter; interval from {MIN_TAIL_SESSIONS} "
                   "sessions on", "higher", "dollars", "sessions"),
-    SessionMetric("se_plus", "surplus share, no deal counts 0", "higher", "share", "feasible periods"),
-    SessionMetric("regret_rate", "1 - sum of profits / sum of best feasible profits", "lower", "share",
+    Metric("se_plus", "surplus share, no deal counts 0", "higher", "share", "feasible periods"),
+    Metric("regret_rate", "1 - sum of profits / sum of best feasible profits", "lower", "share",
                   "feasible periods"),
-    SessionMetric("deal_profit", "profit of a deal", "higher", "dollars", "deals"),
-    SessionMetric("agreement_rate", "deal closed where one is possible", "higher", "share", "feasible periods"),
-    SessionMetric("walkaway_correctness", "no deal closed where none is possible", "higher", "share",
+    Metric("deal_profit", "profit of a deal", "higher", "dollars", "deals"),
+    Metric("agreement_rate", "deal closed where one is possible", "higher", "share", "feasible periods"),
+    Metric("walkaway_correctness", "no deal closed where none is possible", "higher", "share",
                   "infeasible periods"),
-    SessionMetric("rounds", "rounds of a negotiation", "neither", "rounds", "periods"),
-    SessionMetric("memory_premium", "terminal balance with memory less that without", "higher", "dollars",
+    Metric("rounds", "rounds of a negotiation", "neither", "rounds", "periods"),
+    Metric("memory_premium", "terminal balance with memory less that without", "higher", "dollars",
                   "sessions of both arms"),
-    SessionMetric("memoryless_terminal_balance", "terminal balance without memory", "higher", "dollars",
+    Metric("memoryless_terminal_balance", "terminal balance without memory", "higher", "dollars",
                   "sessions without memory"),
 )
 # fmt: on
@@ -138,7 +129,7 @@ def summary_object(
     }
 
 
-def _num_sessions(metric: SessionMetric, found: Estimate, sessions: Sequence[SessionRecord]) -> int:
+def _num_sessions(metric: Metric[Any], found: Estimate, sessions: Sequence[SessionRecord]) -> int:
     """Return how many independent sessions are behind ``n``."""
     if metric.denominator not in _COUNTED:
         return found.n

@@ -21,7 +21,7 @@ from terms import EpisodeRecord
 from terms.aliases import Floats
 from terms.columns import Columns
 from terms.estimates import Ratio, estimate_ratios, normal_quantile
-from terms.metric_table import METRIC_BY_NAME, RATIO_BY_NAME
+from terms.metric_table import METRIC_BY_NAME, PARTS_BY_NAME
 
 #: Metrics that agents can be paired on: the denominator is fixed by the scenario, or both stated beliefs in it.
 PAIRED = (
@@ -113,7 +113,7 @@ def compare_values(
 def scenario_means(episodes: Sequence[EpisodeRecord], metric: str) -> dict[str, float]:
     """Return the mean outcome of each scenario in the metric's denominator, repeats averaged."""
     columns = Columns.of(episodes)
-    sums, weights = RATIO_BY_NAME[metric].parts(columns)
+    sums, weights = PARTS_BY_NAME[metric](columns)
     totals: dict[str, list[tuple[float, float]]] = {}
     for episode, value, weight in zip(columns.episodes, sums, weights, strict=True):
         if weight:

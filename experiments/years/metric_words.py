@@ -6,61 +6,82 @@ Of several years each is the mean of the years' values, unless its meaning says 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
+
+from terms.metric import Better, Metric
 
 
-class MetricWords(NamedTuple):
-    """A metric in words."""
-
-    label: str
-    unit: str
-    meaning: str
+def _year(name: str, label: str, definition: str, unit: str, better: Better = "neither") -> Metric[Any]:
+    return Metric(name, definition, better, unit, "years", label=label)
 
 
 HEADLINE = ("final_assets", "multiplier", "is_bankrupt", "se_plus", "bad_spend_pct", "controllable_return_rate")
-METRICS = {
-    "final_assets": MetricWords("Final assets", "yuan", "bank, wallet and escrow at the end"),
-    "multiplier": MetricWords("Multiplier", "times", "final assets over the initial balance"),
-    "is_bankrupt": MetricWords("Bankrupt", "share of years", "ten mornings in a row with the bank below zero"),
-    "final_day": MetricWords("Last day", "day", "the day on which the year ended"),
-    "profit_per_call": MetricWords(
-        "Profit per call", "yuan", "assets gained in all years over tool calls in all years"
-    ),
-    "end_stock_at_cost": MetricWords("End stock at cost", "yuan", "goods left over, worth nothing in the score"),
-    "end_stock_at_salvage": MetricWords("End stock at salvage", "yuan", "what liquidating them would have brought"),
-    "peak_drawdown": MetricWords("Drawdown", "yuan", "largest fall of the assets from an earlier peak"),
-    "drawdown_over_maximum": MetricWords("Drawdown over maximum", "share", "the same over the maximum of the year"),
-    "drawdown_over_peak": MetricWords("Drawdown over peak", "share", "largest fall over the peak before it"),
-    "se_plus": MetricWords("SE+", "share", "surplus efficiency with honest suppliers, 0 without a deal"),
-    "cse_plus": MetricWords("CSE+", "share", "the same over deals alone"),
-    "agr_plus": MetricWords("AGR+", "share", "concluded negotiations with honest suppliers that ended in a deal"),
-    "se_plus_money": MetricWords("SE+ by money", "share", "SE+ weighted by the reference price"),
-    "cse_plus_money": MetricWords("CSE+ by money", "share", "CSE+ weighted by what was spent"),
-    "agr_plus_money": MetricWords("AGR+ by money", "share", "AGR+ weighted by the reference price"),
-    "open_negotiations": MetricWords("Unfinished negotiations", "count", "left open, in no other number"),
-    "surplus_lift": MetricWords("Surplus lift", "share", "SE+ of the later half less that of the earlier"),
-    "agreement_lift": MetricWords("Agreement lift", "share", "AGR+ of the later half less that of the earlier"),
-    "fraud_lift": MetricWords("Fraud lift", "share", "fraudulent deals, later half less earlier; below 0 is learning"),
-    "anchor_regret": MetricWords("AnchorRegret", "share", "mean excess over the best earlier price of the same pair"),
-    "anchor_ratio": MetricWords("AnchorRatio", "times", "AnchorRegret over its mean when the prices are shuffled"),
-    "anchor_z": MetricWords(
-        "AnchorRegret, z", "deviations", "how far below the shuffled mean; pooled: sum(z) / sqrt(k)"
-    ),
-    "anchor_p": MetricWords("AnchorRegret, p", "probability", "two-sided p-value of that z"),
-    "bad_spend_pct": MetricWords("BadSpend", "per cent", "money paid to fraudulent suppliers, of all spent on goods"),
-    "fraud_loss": MetricWords("Fraud loss", "yuan", "loss against the same purchases at own honest prices"),
-    "bad_spend_before_evidence": MetricWords("Paid before evidence", "yuan", "to frauds that could not be known yet"),
-    "bad_spend_after_evidence": MetricWords("Paid after evidence", "yuan", "to frauds that could be known"),
-    "short_deliveries_heeded": MetricWords("Short deliveries heeded", "share", "suppliers never used again after one"),
-    "natural_return_rate": MetricWords("Natural returns", "share", "expected returns nobody could avoid"),
-    "defect_return_rate": MetricWords("Returns by defects", "share", "expected returns of defective units"),
-    "price_return_rate": MetricWords("Returns by price", "share", "expected returns due to the own price"),
-    "speed_return_rate": MetricWords("Returns by speed", "share", "expected returns due to the shipping speed"),
-    "controllable_return_rate": MetricWords("Controllable returns", "share", "the price and the speed part together"),
-    "realized_return_rate": MetricWords("Realised returns", "share", "units that came back, of all sold"),
-    "on_time_ship_rate": MetricWords("On-time shipping", "share", "orders shipped before their deadline"),
-    "mean_stock_age_days": MetricWords("Stock age", "days", "mean over the days with stock"),
-    "overdrawn_mornings": MetricWords("Overdrawn mornings", "count", "mornings with the bank below zero"),
-    "coverable_mornings": MetricWords("Coverable mornings", "count", "those that the wallet could have covered"),
-    "storage_cost": MetricWords("Storage", "yuan", "storage bills of the whole year"),
+YEAR_METRICS = {
+    metric.name: metric
+    for metric in (
+        _year("final_assets", "Final assets", "bank, wallet and escrow at the end", "yuan", "higher"),
+        _year("multiplier", "Multiplier", "final assets over the initial balance", "times", "higher"),
+        _year("is_bankrupt", "Bankrupt", "ten mornings in a row with the bank below zero", "share of years", "lower"),
+        _year("final_day", "Last day", "the day on which the year ended", "day"),
+        _year(
+            "profit_per_call",
+            "Profit per call",
+            "assets gained in all years over tool calls in all years",
+            "yuan",
+            "higher",
+        ),
+        _year("end_stock_at_cost", "End stock at cost", "goods left over, worth nothing in the score", "yuan"),
+        _year("end_stock_at_salvage", "End stock at salvage", "what liquidating them would have brought", "yuan"),
+        _year("peak_drawdown", "Drawdown", "largest fall of the assets from an earlier peak", "yuan"),
+        _year("drawdown_over_maximum", "Drawdown over maximum", "the same over the maximum of the year", "share"),
+        _year("drawdown_over_peak", "Drawdown over peak", "largest fall over the peak before it", "share", "lower"),
+        _year("se_plus", "SE+", "surplus efficiency with honest suppliers, 0 without a deal", "share", "higher"),
+        _year("cse_plus", "CSE+", "the same over deals alone", "share", "higher"),
+        _year(
+            "agr_plus", "AGR+", "concluded negotiations with honest suppliers that ended in a deal", "share", "higher"
+        ),
+        _year("se_plus_money", "SE+ by money", "SE+ weighted by the reference price", "share"),
+        _year("cse_plus_money", "CSE+ by money", "CSE+ weighted by what was spent", "share"),
+        _year("agr_plus_money", "AGR+ by money", "AGR+ weighted by the reference price", "share"),
+        _year("open_negotiations", "Unfinished negotiations", "left open, in no other number", "count"),
+        _year("surplus_lift", "Surplus lift", "SE+ of the later half less that of the earlier", "share"),
+        _year("agreement_lift", "Agreement lift", "AGR+ of the later half less that of the earlier", "share"),
+        _year("fraud_lift", "Fraud lift", "fraudulent deals, later half less earlier; below 0 is learning", "share"),
+        _year("anchor_regret", "AnchorRegret", "mean excess over the best earlier price of the same pair", "share"),
+        _year(
+            "anchor_ratio", "AnchorRatio", "AnchorRegret over its mean when the prices are shuffled", "times", "lower"
+        ),
+        _year("anchor_z", "AnchorRegret, z", "how far below the shuffled mean; pooled: sum(z) / sqrt(k)", "deviations"),
+        _year("anchor_p", "AnchorRegret, p", "two-sided p-value of that z", "probability"),
+        _year(
+            "bad_spend_pct",
+            "BadSpend",
+            "money paid to fraudulent suppliers, of all spent on goods",
+            "per cent",
+            "lower",
+        ),
+        _year("fraud_loss", "Fraud loss", "loss against the same purchases at own honest prices", "yuan", "lower"),
+        _year("bad_spend_before_evidence", "Paid before evidence", "to frauds that could not be known yet", "yuan"),
+        _year("bad_spend_after_evidence", "Paid after evidence", "to frauds that could be known", "yuan"),
+        _year("short_deliveries_heeded", "Short deliveries heeded", "suppliers never used again after one", "share"),
+        _year("natural_return_rate", "Natural returns", "expected returns nobody could avoid", "share"),
+        _year("defect_return_rate", "Returns by defects", "expected returns of defective units", "share"),
+        _year("price_return_rate", "Returns by price", "expected returns due to the own price", "share"),
+        _year("speed_return_rate", "Returns by speed", "expected returns due to the shipping speed", "share"),
+        _year(
+            "controllable_return_rate",
+            "Controllable returns",
+            "the price and the speed part together",
+            "share",
+            "lower",
+        ),
+        _year("realized_return_rate", "Realised returns", "units that came back, of all sold", "share"),
+        _year("on_time_ship_rate", "On-time shipping", "orders shipped before their deadline", "share", "higher"),
+        _year("mean_stock_age_days", "Stock age", "mean over the days with stock", "days"),
+        _year("overdrawn_mornings", "Overdrawn mornings", "mornings with the bank below zero", "count"),
+        _year("coverable_mornings", "Coverable mornings", "those that the wallet could have covered", "count"),
+        _year("storage_cost", "Storage", "storage bills of the whole year", "yuan", "lower"),
+    )
 }
+BETTER = {name: metric.better for name, metric in YEAR_METRICS.items() if metric.better != "neither"}
+"""Metrics of a year that agents can be compared on, and which way is better."""

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from experiments.comparing.years import BETTER, Outcomes, compare_years, read_outcomes
+from experiments.comparing.years import Outcomes, compare_years, read_outcomes
 from experiments.storage.journal import encode_line, strict_dumps
-from experiments.years.metric_words import METRICS
+from experiments.years.metric_words import BETTER, YEAR_METRICS
 from experiments.years.run import HEADER, RESULT, outcome_bytes
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
@@ -32,7 +32,7 @@ def test_lower_is_better_where_it_is():
     groups = {m: compare_years(Outcomes(values, {}), m, rng=np.random.default_rng(0)).groups for m in BETTER}
     assert groups["final_assets"] == (("x",), ("y",))
     assert groups["bad_spend_pct"] == (("y",), ("x",))
-    assert set(BETTER) <= set(METRICS)
+    assert set(BETTER) <= set(YEAR_METRICS)
 
 
 def test_the_command_compares_folders_of_years(terms, tmp_path):
