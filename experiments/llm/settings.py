@@ -156,13 +156,25 @@ class ModelSettings(Frozen):
         return urlsplit(self.url).hostname == urlsplit(OPENROUTER_URL).hostname
 
 
+def refuse_bad_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> None:
+    """Refuse a key that no header can hold, before anything is opened; one that is missing is told when it is needed.
+
+    Raises
+    ------
+    ValueError
+        As :func:`read_key`.
+    """
+    if settings.key_env is not None and environ.get(settings.key_env, "").strip():
+        read_key(settings, environ)
+
+
 def read_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> str | None:
     """Return the key, or ``None`` where none is to be sent.
 
     Raises
     ------
     ValueError
-        If the named variable is missing or empty.
+        If the named variable is missing or empty, or holds what is no key.
     """
     if settings.key_env is None:
         return None

@@ -16,7 +16,7 @@ from experiments.llm.cache import ReplyCache
 from experiments.llm.calls import MODEL_CALLS, CallLog
 from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter
-from experiments.llm.settings import ModelSettings
+from experiments.llm.settings import ModelSettings, refuse_bad_key
 from experiments.players.local import LOCAL_SETTINGS, LocalServer, local_model_settings
 from experiments.players.negotiator import ModelAgent
 from experiments.players.negotiator_settings import NegotiatorSettings
@@ -151,7 +151,7 @@ def model_settings(spec: str, *, base_url: str | None = None, **settings: Any) -
     Raises
     ------
     ValueError
-        If the spec names no model, or ``openai:`` comes without an address.
+        If the spec names no model, ``openai:`` comes without an address, or the key cannot be one.
     """
     if spec == LOCAL:
         return None
@@ -163,4 +163,6 @@ def model_settings(spec: str, *, base_url: str | None = None, **settings: Any) -
     if kind == "openrouter" and base_url is not None:
         raise ValueError(f"model={spec!r} goes to OpenRouter; use openai:{model} with --base-url={base_url!r}")
     asked = {key: value for key, value in settings.items() if value is not None}
-    return ModelSettings(model=model, base_url=base_url, **{**effort_limits(asked.get("effort")), **asked})
+    made = ModelSettings(model=model, base_url=base_url, **{**effort_limits(asked.get("effort")), **asked})
+    refuse_bad_key(made)
+    return made

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import html
+import json
 import logging
 import traceback
+from urllib.parse import quote
 
 import pytest
 
@@ -93,6 +97,55 @@ def test_the_quoted_form_goes_too_and_placeholders_stay():
     assert repr(redact) == "Redactor()"
     assert Redactor("none")("none of this") == "none of this"
     assert Redactor(None)("x") == "x"
+
+
+@pytest.mark.parametrize("key", [KEY, "sk/a+b=c&d<e>f-0123", "plain0123456789"])
+def test_no_spelling_of_the_key_is_left(key):
+    spellings = [
+        key, quote(key, safe=""), quote(key, safe="").lower(), json.dumps(key)[1:-1], key.replace("/", "\\/"),
+        html.escape(key), repr(key), "".join(f"\\u{ord(char):04x}" for char in key),
+        "".join(f"\\u{ord(char):04X}" for char in key), "".join(f"%{ord(char):02X}" for char in key),
+        "".join(f"&#{ord(char)};" for char in key), "".join(f"&#x{ord(char):x};" for char in key),
+        "".join(f"\\x{ord(char):02x}" for char in key), key.replace("&", "\\u0026").replace("<", "\\u003c"),
+    ]  # fmt: skip
+    for text in spellings:
+        assert Redactor(key)(f"before {text} after").replace("'", "") == f"before {MASK} after", text
+
+
+@pytest.mark.parametrize("before", ["", "u:", "user:", "Bearer ", "x" * 7])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_no_base64_text_holds_the_key(before, encode):
+    """What is left are the characters of the words around it, and those that mix a byte of it with theirs."""
+    text = Redactor(KEY)(encode(f"{before}{KEY}{before}".encode()).decode())
+    assert MASK in text
+    assert len(text.replace(MASK, "").rstrip("=")) <= 2 * (len(before) * 4 // 3 + 1) + 2
+
+
+def test_a_key_cut_in_the_middle_by_the_length_of_a_message_is_gone_too(ask, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
+    with FaultServer(key="another") as server:
+        client = client_of(server, tmp_path, "bot")
+        monkeypatch.setattr("experiments.llm.failures._LONGEST_DETAIL", 70)
+        with pytest.raises(AuthenticationFailed) as caught:
+            ask(client)
+        client.close()
+    assert not any(KEY[at : at + 8] in str(caught.value) for at in range(len(KEY) - 7))
+
+
+def test_a_server_that_repeats_the_key_in_every_spelling_leaves_it_in_no_file_and_no_message(
+    ask, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
+    with FaultServer() as server:
+        client = client_of(server, tmp_path, "bot/fault:key_repeated")
+        with pytest.raises(AuthenticationFailed) as caught:
+            ask(client)
+        client.close()
+    shown = [str(caught.value), caplog.text, *(path.read_text(errors="replace") for path in tmp_path.glob("*.jsonl"))]
+    for text in shown:
+        assert MASK in text
+        assert not any(KEY[at : at + 8] in text for at in range(len(KEY) - 7))
+        assert "0123456789abcdef" not in text
 
 
 def test_whole_characters():

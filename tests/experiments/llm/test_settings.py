@@ -222,6 +222,12 @@ def test_a_key_that_no_header_can_hold_is_refused_without_repeating_it(key):
     assert "OPENROUTER_API_KEY" in str(caught.value)
 
 
+def test_a_proxy_that_cannot_be_used_is_named(monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+    with pytest.raises(ValueError, match=r"the proxy in ALL_PROXY cannot be used: .*; unset it"):
+        ChatClient(ModelSettings(model="m", base_url="https://example.com/v1"), meter=Meter())
+
+
 def test_nothing_of_the_environment_but_the_key_is_sent(server, connect, ask, monkeypatch):
     monkeypatch.setenv("OPENAI_ORG_ID", "org-x")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-x")
