@@ -13,6 +13,7 @@ from experiments.cli import options
 from experiments.cli.show import estimate, note, out
 from experiments.engine.run import load_run
 from experiments.episodes.suite_task import EPISODES
+from experiments.llm.spending import Spending
 from experiments.sessions.session_task import SESSIONS
 from terms.estimates import Estimate
 
@@ -47,9 +48,12 @@ def cost(
 
 def _show_facts(facts: CallFacts, per_episode: Estimate | None = None) -> None:
     spent = facts.spending
-    out(f"settled        ${spent.settled_microusd / 1e6:.6f} in {spent.num_settled} attempts")
+    out(f"settled        {_settled(spent)} in {spent.num_settled} attempts")
     out(f"unknown        {spent.num_unknown} attempts that may have been billed an amount nobody told")
     out(f"not billed     {spent.num_free} failed attempts; {facts.num_recalled} calls answered from the cache")
+    if facts.voice != Spending():
+        voice = facts.voice
+        out(f"of these voice {_settled(voice)} in {voice.num_settled} attempts, {voice.num_unknown} of unknown cost")
     if per_episode is not None:
         out(f"per episode    {_dollars(per_episode)}  n={per_episode.n}")
     out(f"tokens         prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
@@ -57,8 +61,15 @@ def _show_facts(facts: CallFacts, per_episode: Estimate | None = None) -> None:
     out(f"               completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
     out(f"latency        {estimate(facts.latency_s._asdict())} s  n={facts.latency_s.n}")
     out(f"served by      {', '.join(facts.served_by) or '-'}")
+    if facts.efforts:
+        out(f"effort         {', '.join(facts.efforts)} applied, as the server says")
     if facts.refused:
         out(f"asked without  {', '.join(facts.refused)}, which the server rejects")
+
+
+def _settled(spent: Spending) -> str:
+    """Return the money that is known; none of it is no statement of zero where some is unknown."""
+    return "-" if spent.num_settled == 0 and spent.num_unknown else f"${spent.settled_microusd / 1e6:.6f}"
 
 
 def _year_cost(folder: Path, *, as_json: bool) -> None:
@@ -111,6 +122,8 @@ def _facts_object(facts: CallFacts) -> dict[str, Any]:
         "num_recalled": facts.num_recalled,
         "served_by": facts.served_by,
         "refused": facts.refused,
+        "efforts": facts.efforts,
+        "voice": facts.voice.model_dump(),
         "latency_s": facts.latency_s._asdict(),
     }
 

@@ -16,7 +16,7 @@ from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
 from experiments.cli.playing import default_folder, read_settings, run_folder, show_run
 from experiments.cli.reading import load_all_sessions, note_gaps
-from experiments.cli.seating import build_player, named_folder
+from experiments.cli.seating import build_player, named_folder, tell_plan
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.engine.cluster import open_executor
@@ -97,6 +97,7 @@ def commerce(  # noqa: PLR0913 - one parameter an option
     )
     about = {**player.settings, **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, about), resume=resume)
+    tell_plan(player, spec.num_episodes)
     with (
         open_executor(scheduler=scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
@@ -169,6 +170,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     settings = {**player.settings, **prepare_player(agent, _every_kind(spec))}
     folder = run_folder(out_dir or sessions_folder(player, spec, settings), resume=resume)
     total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
+    tell_plan(player, total, "periods")
     with (
         open_executor(scheduler=scheduler) as executor,
         progress_bar(total, f"{agent_name(player)}, {spec.label}") as progress,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
-from experiments.cli.seating import build_player, named_folder
+from experiments.cli.seating import build_player, named_folder, tell_plan
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
 from experiments.engine.cluster import open_executor
 from experiments.engine.folder import differing_leaves
@@ -96,6 +96,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     reference = None if reference_run is None else load_reference(reference_run, spec)
     settings = {**player.settings, **prepare_player(agent, spec.build())}
     folder = run_folder(out_dir or default_folder(player, spec, settings), resume=resume)
+    tell_plan(player, spec.num_episodes)
     with (
         open_executor(scheduler=scheduler) as executor,
         progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.cli.show import note
+from experiments.llm.settings import Prices
 from experiments.players.player import Player
 from experiments.players.registry import ModelOptions, Need, build_agent, needs_of
 from experiments.players.seat import ModelSeat
@@ -16,6 +17,10 @@ from experiments.storage.files import exclusive_lock, folder_name
 from experiments.storage.journal import strict_dumps
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
+
+UNPRICED = "note: no price of {} is known; what its server does not state stays unknown, also to a budget"
+LOCAL_PRICES = Prices(prompt=0, completion=0)
+"""The local model is free."""
 
 
 def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> Player:
@@ -32,6 +37,22 @@ def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere
             f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
         )
     return player
+
+
+def tell_plan(player: Player, num: int, what: str = "negotiations") -> None:
+    """Say what a language model is about to be asked, and aloud if nobody will know what it costs."""
+    if not isinstance(player, ModelSeat):
+        return
+    from experiments.players.forecast import forecast_talks, is_price_known
+
+    prices = None if player.model is None else player.model.prices
+    plan = forecast_talks(num, player.config, player.negotiator).priced(
+        LOCAL_PRICES if player.model is None else prices
+    )
+    note(f"plan: {num:,} {what} at most, {plan.in_words()}")
+    unknown = [each for each in (player.model, player.voice) if each is not None and not is_price_known(each)]
+    for one in unknown:
+        note(UNPRICED.format(one.model))
 
 
 def named_folder(agent: AgentLike, label: str, facts: Sequence[Any], *, prefix: str = "") -> Path:

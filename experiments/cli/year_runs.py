@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import typer
 
 from experiments.cli.ending import NOTHING_SCORED
+from experiments.cli.seating import UNPRICED
 from experiments.cli.show import count_bar, estimate, note, out
 from experiments.llm.errors import BudgetExceeded
 from experiments.llm.spending import Spending
@@ -98,6 +99,7 @@ def _model_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[
     planned = plan_seat(plan.agent, asked)
     jobs = _jobs(plan, planned.name, planned.settings_object)
     total = plan.num_worlds * plan.num_repeats * plan.num_days
+    _tell_plan(planned, len(jobs))
     reached: dict[tuple[int, int], int] = {}
     with (
         connected(planned, asked, [job.folder for job in jobs], workers) as seat,
@@ -110,6 +112,17 @@ def _model_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[
 
         stop = seat.client.stop if seat.client else lambda: None
         yield from run_agent_years(jobs, seat, workers, stop, on_day)
+
+
+def _tell_plan(seat: Any, num: int) -> None:
+    """Say what the years are about to ask of the model at most, and aloud if nobody will know what it costs."""
+    from experiments.players.forecast import forecast_years, is_price_known
+
+    shown = seat.settings
+    most = forecast_years(num, shown.max_turns, shown.evict_at, shown.evict_to).priced(seat.model.prices)
+    note(f"plan: {num} year(s), at most {most.in_words().removeprefix('about ')}")
+    if not is_price_known(seat.model):
+        note(UNPRICED.format(seat.model.model))
 
 
 def _jobs(plan: YearPlan, name: str, settings: dict[str, Any] | None) -> list[Any]:
@@ -160,7 +173,9 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
 def _tell_cost(spent: list[Spending]) -> None:
     """Say what the model calls of all sittings cost, and what is not in that sum."""
     dollars = sum(one.settled_microusd for one in spent) / 1e6
-    note(f"cost: ${dollars:.6f} in {sum(one.num_settled for one in spent):,} answers")
+    answers = sum(one.num_settled for one in spent)
+    if answers or not any(one.num_unknown for one in spent):
+        note(f"cost: ${dollars:.6f} in {answers:,} answers")
     if unknown := sum(one.num_unknown for one in spent):
         note(f"WARNING: the cost of {unknown:,} attempts is unknown and in no sum; `terms cost FOLDER` says more")
 

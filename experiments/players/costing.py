@@ -17,8 +17,9 @@ from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimat
 class CallFacts(NamedTuple):
     """Facts about the calls of one run.
 
-    Money and tokens include the counterpart's voice. ``latency_s``, the mean of an answered call, ``served_by`` and
-    ``refused``, the request parameters a server rejected, are about the agent's own model.
+    Money and tokens include the counterpart's voice, whose part is ``voice``. ``latency_s``, the mean of an answered
+    call, ``served_by``, ``refused``, the parts of requests a server refused, and ``efforts``, those it says it applied,
+    are about the agent's own model.
     """
 
     spending: Spending
@@ -28,12 +29,14 @@ class CallFacts(NamedTuple):
     latency_s: Estimate
     served_by: tuple[str, ...]
     refused: tuple[str, ...]
+    efforts: tuple[str, ...] = ()
+    voice: Spending = Spending()
 
 
 def call_facts(rows: Sequence[Row]) -> CallFacts:
     """Sum up the rows of a call log; a run without models has none."""
     ended = [row for row in rows if isinstance(row, Ended)]
-    applied = [row for row in ended if row.completion is not None and not row.call_id.startswith(f"{NARRATOR}/")]
+    applied = [row for row in ended if row.completion is not None and not _is_voice(row)]
     latencies = np.array([row.latency_s for row in applied], dtype=float)
     return CallFacts(
         spending=spending_of(rows),
@@ -43,7 +46,13 @@ def call_facts(rows: Sequence[Row]) -> CallFacts:
         latency_s=_mean(latencies),
         served_by=_served_by(applied),
         refused=tuple(sorted({name for row in applied for name in _applied(row).get("refused") or ()})),
+        efforts=tuple(sorted({effort for row in applied if (effort := _applied(row).get("effort"))})),
+        voice=spending_of(row for row in rows if not isinstance(row, Recalled) and _is_voice(row)),
     )
+
+
+def _is_voice(row: Reserved | Ended) -> bool:
+    return row.call_id.startswith(f"{NARRATOR}/")
 
 
 def _served_by(answered: Iterable[Ended]) -> tuple[str, ...]:
@@ -66,19 +75,28 @@ def _mean(values: np.ndarray) -> Estimate:
 
 
 def cost_per_episode(rows: Sequence[Row], seeds: Iterable[int]) -> Estimate:
-    """Return the settled dollars an episode cost, over the episodes with these agent seeds that made a call.
+    """Return the dollars an episode cost, over the episodes with these agent seeds all of whose money is known.
 
-    Money whose amount is unknown is not in it; :class:`CallFacts` says how many attempts that were.
+    One with an attempt of unknown cost is left out, and so is one without any call: unknown is not free.
     """
-    totals: dict[str, float] = {episode_key(seed): 0.0 for seed in seeds}
-    called = set()
+    held: dict[str, dict[str, int | None]] = {episode_key(seed): {} for seed in seeds}
     for row in rows:
-        episode = episode_of(row.call_id)
-        if episode in totals:
-            called.add(episode)
-            if isinstance(row, Ended):
-                totals[episode] += (row.microusd or 0) / 1e6
-    return _mean(np.array([totals[episode] for episode in sorted(called)], dtype=float))
+        episode = held.get(episode_of(row.call_id))
+        if episode is None:
+            continue
+        if isinstance(row, Recalled):
+            episode[row.call_id] = 0
+        else:
+            episode[row.attempt_id] = _known(row)
+    known = [list(episode.values()) for episode in held.values() if episode and None not in episode.values()]
+    return _mean(np.array([sum(amount or 0 for amount in amounts) / 1e6 for amounts in known], dtype=float))
+
+
+def _known(row: Reserved | Ended) -> int | None:
+    """Return the micro-dollars of an attempt, ``None`` while it is on its way or where nobody told."""
+    if isinstance(row, Reserved):
+        return None
+    return 0 if row.state == "free" else row.microusd
 
 
 def reply_rates(receipts: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Estimate]:

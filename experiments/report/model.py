@@ -44,7 +44,11 @@ class ModelFacts:
     served_by
         Every back-end that answered.
     refused
-        Request parameters that a server rejected.
+        Parts of requests that a server refused.
+    efforts
+        Those that the server says it applied.
+    voice_microusd
+        What of the settled money the counterpart's voice cost.
     """
 
     settings: Mapping[str, str]
@@ -59,6 +63,8 @@ class ModelFacts:
     tokens: Mapping[str, int]
     served_by: tuple[str, ...]
     refused: tuple[str, ...] = ()
+    efforts: tuple[str, ...] = ()
+    voice_microusd: int = 0
 
 
 @dataclass(frozen=True)

@@ -146,14 +146,19 @@ def model_facts(run: Run) -> ModelFacts | None:
         },
         served_by=facts.served_by,
         refused=facts.refused,
+        efforts=facts.efforts,
+        voice_microusd=facts.voice.settled_microusd,
     )
+
+
+_OWN_EFFORT = "server's own"
 
 
 def _settings_in_words(asked: Mapping[str, Any]) -> dict[str, str]:
     """Return every setting of the model and of what it was shown, as text; the effort always."""
     model, voice = asked["model"] or {"model": "local"}, asked["voice"]
     words = {**model, **asked["negotiator"], "voice": voice["model"] if voice else "templates"}
-    words["effort"] = model.get("effort") or "server's own"
+    words["effort"] = model.get("effort") or _OWN_EFFORT
     return {name: _word(value) for name, value in words.items()}
 
 
@@ -169,6 +174,11 @@ def _model_notices(agent: str, model: ModelFacts) -> list[str]:
         notices.append(f"{len(model.served_by)} back-ends served {agent}: {'; '.join(model.served_by)}")
     if model.refused:
         notices.append(f"the server of {agent} rejects {', '.join(model.refused)}; it was asked without")
+    asked = model.settings.get("effort")
+    if asked != _OWN_EFFORT and (other := [effort for effort in model.efforts if effort != asked]):
+        notices.append(f"{agent} was asked with effort {asked}; its server says that it applied {', '.join(other)}")
+    if model.voice_microusd:
+        notices.append(f"${model.voice_microusd / 1e6:.6f} of what {agent} cost is the counterpart's voice")
     if model.num_unknown:
         notices.append(f"the cost of {model.num_unknown:,} attempts of {agent} is unknown and in no sum")
     return notices

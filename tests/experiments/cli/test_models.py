@@ -329,16 +329,45 @@ class TestFailures:
             url, port = gone.url, int(gone.origin.rpartition(":")[2])
         code, out, err = diagnose("run", "--json", url=url)
         assert (code, out) == (3, "")
-        assert "Connection refused" in err.splitlines()[0], "shown at once"
+        plan, unpriced, first, *_ = err.splitlines()
+        assert plan == "plan: 4 negotiations at most, about 24 calls, 0.05 M tokens in, 0.00 M out, price unknown"
+        assert unpriced.startswith("note: no price of bot is known")
+        assert "Connection refused" in first, "shown at once"
         assert f"error: bot at {url} cannot be used: NobodyThere" in err
         with FaultServer(port=port):
             assert diagnose("run", "--json", url=url)[0] == 0
         assert terms("verify", "run")[0] == 0
 
+    @pytest.mark.parametrize("key", ["sk-line\nbreak-0123", 'sk-"quoted"-0123', "sk-ключ-0123"])
+    def test_a_key_that_is_none_is_refused_before_anything_is_opened(self, terms, diagnose, monkeypatch, server, key):
+        monkeypatch.setenv("MY_KEY", key)
+        for code, out, err in (
+            diagnose("run", "--api-key-env", "MY_KEY"),
+            terms("year", "--agent", "openai:m", "--base-url", server.url, "--api-key-env", "MY_KEY", "--out", "run"),
+            terms("check", "--agent", "openai:m", "--base-url", server.url, "--api-key-env", "MY_KEY"),
+        ):
+            assert (code, out) == (2, "")
+            assert "MY_KEY" in err
+            assert "0123" not in err
+            assert len(err.splitlines()) == 1
+        assert not Path("run").exists()
+        assert server.requests == []
+
+    def test_no_file_and_no_message_holds_a_key_that_a_server_repeats(self, terms, diagnose, monkeypatch):
+        key = "sk-0123456789+/abcdef"
+        monkeypatch.setenv("MY_KEY", key)
+        code, _, err = diagnose("run", "--api-key-env", "MY_KEY", model="bot/fault:key_repeated")
+        assert code == 3
+        files = [path for path in Path("run").rglob("*") if path.is_file()]
+        for text in (err, *(path.read_bytes().decode(errors="replace") for path in files)):
+            assert "0123456789" not in text
+            assert "abcdef" not in text
+        assert "[key removed]" in err
+
     def test_an_effort_that_is_refused_stops_the_run_in_one_line(self, terms, diagnose):
         code, out, err = diagnose("run", "--effort", "max", model="bot/fault:reject_effort")
         assert (code, out) == (2, "")
-        assert err.startswith("error: bot/fault:reject_effort refuses effort=max")
+        assert err.splitlines()[2].startswith("error: bot/fault:reject_effort refuses effort=max")
         assert "Traceback" not in err
         assert diagnose("lower", "--effort", "high", model="bot/fault:reject_effort")[0] == 0
 
@@ -357,8 +386,8 @@ class TestFailures:
             patch.setattr(ReplyCache, "put", fail_later)
             code, out, err = diagnose("run", "--cache", "kept")
         assert (code, out) == (2, "")
-        assert err.startswith("error: the reply cache kept/replies.sqlite cannot be used")
-        assert err.count("\n") == 1
+        assert err.splitlines()[2].startswith("error: the reply cache kept/replies.sqlite cannot be used")
+        assert err.count("\n") == 3
         assert diagnose("run")[0] == 0
         assert result_bytes("run", RESULTS) == result_bytes("whole", RESULTS)
         assert len(server.ledger) == 2 * whole

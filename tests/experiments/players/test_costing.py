@@ -64,10 +64,27 @@ def test_the_voice_pays_but_is_no_back_end_of_the_agent():
 
 
 def test_dollars_of_an_episode_with_its_voice_and_retries():
-    estimate = cost_per_episode(ROWS, SEEDS)
-    assert estimate.estimate == pytest.approx((4.0 + 2.0) / 2)  # the third episode has made no call
+    estimate = cost_per_episode(
+        [*ROWS, *call(3, "r1/first", 2_000_000), *call(3, "r1/Offer", 6_000_000, who="narrator")], SEEDS
+    )
+    assert estimate.estimate == pytest.approx((4.0 + 8.0) / 2)  # the second episode holds money of unknown amount
     assert estimate.n == 2
-    assert estimate.high == pytest.approx(3.0 + 12.706204736432095 * 2**0.5 / 2**0.5)
+    assert estimate.high == pytest.approx(6.0 + 12.706204736432095 * 8**0.5 / 2**0.5)
+
+
+def test_money_that_nobody_told_is_unknown_and_not_nothing():
+    rows = [*call(1, "r1/first", None, state="unknown"), *call(2, "r1/first", None, state="unknown")]
+    assert cost_per_episode(rows, SEEDS) == UNDEFINED
+
+
+def test_the_voice_has_a_row_of_its_own():
+    voice = call_facts(ROWS).voice
+    assert (voice.settled_microusd, voice.num_settled, voice.num_unknown) == (2_000_000, 1, 0)
+
+
+def test_applied_efforts_are_those_of_the_agent():
+    rows = [*call(1, "r1/first", 1, effort="medium"), *call(1, "r1/Offer", 1, who="narrator", effort="low")]
+    assert call_facts(rows).efforts == ("medium",)
 
 
 def test_a_run_without_models_is_undefined_not_free():
