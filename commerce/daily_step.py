@@ -161,5 +161,5 @@ def _balances(state: YearState) -> dict[str, Any]:
 def _by_reason(batches: list[Batch]) -> dict[str, int]:
     flows: dict[str, int] = {}
     for batch in batches:
-        flows[batch.reason] = flows.get(batch.reason, 0) + int(batch.amounts.sum())
+        flows[batch.reason] = flows.get(batch.reason, 0) + batch.total_fen
     return flows

@@ -15,6 +15,8 @@ The first saturation is left out when ``phi = 1``. Arrays run over the SKUs of o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from commerce.config import Rules
@@ -54,10 +56,22 @@ def saturate(raw: FloatArray, category: IntArray, capacity: float, share: float)
     """Return expected demand after both saturations. The store total stays below ``capacity``."""
     demand = raw
     if share < 1:
-        cap = share * capacity
-        totals = np.bincount(category, weights=demand)
-        demand = demand * (cap / (cap + totals))[category]
+        demand = saturate_categories(raw, category, np.full(int(category.max(initial=0)) + 1, share * capacity))
     return demand * (capacity / (capacity + float(demand.sum())))
+
+
+def saturate_categories(raw: FloatArray, category: IntArray, caps: FloatArray) -> FloatArray:
+    """Return demand after the first saturation; ``caps`` is indexed by category and 0 where there is none."""
+    totals = np.bincount(category, weights=raw, minlength=len(caps))
+    factors = np.divide(caps, caps + totals, out=np.ones(len(caps)), where=caps > 0)
+    return np.asarray(raw * factors[category])
+
+
+def saturate_stores(demand: FloatArray, store: IntArray, parts: Sequence[slice], capacity: FloatArray) -> FloatArray:
+    """Return demand after the second saturation, for stores that lie one after the other in ``parts``."""
+    # One sum a store: a running sum over rows would round differently from the sum of one store alone.
+    totals = np.array([demand[part].sum() for part in parts])
+    return np.asarray(demand * (capacity / (capacity + totals))[store])
 
 
 def round_demand(expected: FloatArray, uniforms: FloatArray) -> IntArray:

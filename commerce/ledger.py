@@ -69,6 +69,7 @@ class Batch(NamedTuple):
     kind: Entity
     entities: IntArray
     amounts: IntArray
+    total_fen: int = 0
 
 
 @dataclass
@@ -119,7 +120,7 @@ def post(
     if total:
         ledger.balances[debit] += total
         ledger.balances[credit] -= total
-        ledger.open_batches.append(Batch(*stamp, debit, credit, kind, entities, fen))
+        ledger.open_batches.append(Batch(*stamp, debit, credit, kind, entities, fen, total))
         ledger.num_postings += len(fen)
     return total
 

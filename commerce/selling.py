@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from commerce.demand import price_response, promotion_factor, round_demand, saturate
+from commerce.demand import price_response, promotion_factor, round_demand, saturate_categories, saturate_stores
 from commerce.ledger import Account, Entity, post
 from commerce.lots import merge, owned_by
 from commerce.money import round_fen
@@ -34,10 +34,11 @@ class Offer(NamedTuple):
     discount: FloatArray
     promotions: tuple[Promotion | None, ...]
 
-    def part(self, row: int) -> slice:
-        """Return where the offer of the store ``row`` lies."""
-        first, stop = np.searchsorted(self.store, (row, row + 1))
-        return slice(int(first), int(stop))
+    @property
+    def parts(self) -> list[slice]:
+        """Where the offer of each store lies."""
+        stops = np.bincount(self.store, minlength=len(self.promotions)).cumsum().tolist()
+        return [slice(first, stop) for first, stop in zip([0, *stops], stops, strict=False)]
 
 
 def sell_day(setting: Setting, state: YearState, day: int) -> None:
@@ -56,7 +57,7 @@ def sell_day(setting: Setting, state: YearState, day: int) -> None:
 
 def day_offer(setting: Setting, stores: Sequence[StoreState], day: int) -> Offer:
     """Return what customers of ``stores`` could buy on ``day`` and at what price."""
-    places = [np.flatnonzero((store.window_units > 0) & (store.window_fen > 0)) for store in stores]
+    places = [((store.window_units > 0) & (store.window_fen > 0)).nonzero()[0] for store in stores]
     nothing = np.zeros(0, dtype=np.int64)  # without it there would be no type when no store is open
     skus = [setting.rows_of_type[store.store_type][mine] for store, mine in zip(stores, places, strict=True)]
     price = [store.window_fen[mine] for store, mine in zip(stores, places, strict=True)]
@@ -71,9 +72,9 @@ def day_offer(setting: Setting, stores: Sequence[StoreState], day: int) -> Offer
         np.zeros(len(owner)),
         running,
     )
-    for row, store in enumerate(stores):
-        if running[row] is not None:
-            _discount(setting, store, offer, offer.part(row))
+    for store, promotion, part in zip(stores, running, offer.parts, strict=True):
+        if promotion is not None:
+            _discount(setting, store, offer, part)
     return offer
 
 
@@ -101,20 +102,17 @@ def expected_demand(setting: Setting, stores: Sequence[StoreState], offer: Offer
     elasticity = setting.elasticity[skus]
     common = np.array([_common_factor(setting, store, day) for store in stores])
     demand = setting.base[skus] * common[offer.store]
-    for row, promotion in enumerate(offer.promotions):
+    parts = offer.parts
+    for part, promotion in zip(parts, offer.promotions, strict=True):
         if promotion is not None:
-            part = offer.part(row)
             discount = offer.discount[part]
             elasticity[part] *= np.where(discount > 0, promotion.elasticity_boost, 1.0)
             demand[part] *= promotion_factor(discount, promotion.max_multiplier, rules)
     ratio = offer.price_fen / setting.world.skus.reference_fen[skus]
     demand *= price_response(ratio, elasticity, setting.response[skus], rules.response_bound)
-    category = setting.world.skus.category[skus]
-    for row, store in enumerate(stores):
-        part, share = offer.part(row), setting.category_shares[store.store_type]
-        capacity = setting.world.store_types[store.store_type].capacity
-        demand[part] = saturate(demand[part], category[part], capacity, share)
-    return np.asarray(demand)
+    capacity = np.array([setting.world.store_types[store.store_type].capacity for store in stores])
+    demand = saturate_categories(demand, setting.world.skus.category[skus], setting.category_caps)
+    return saturate_stores(demand, offer.store, parts, capacity)
 
 
 def _common_factor(setting: Setting, store: StoreState, day: int) -> float:
@@ -125,11 +123,11 @@ def _common_factor(setting: Setting, store: StoreState, day: int) -> float:
 def _units_sold(setting: Setting, stores: Sequence[StoreState], offer: Offer, day: int) -> IntArray:
     expected = expected_demand(setting, stores, offer, day)
     wanted = round_demand(expected, keyed_uniforms(setting.demand_keys[offer.skus], day))
-    for row, store in enumerate(stores):
-        part = offer.part(row)
-        places = offer.places[part]
-        np.minimum(wanted[part], np.minimum(store.window_units[places], store.shelf[places]), out=wanted[part])
-    return wanted
+    there = [
+        np.minimum(store.window_units, store.shelf)[offer.places[part]]
+        for store, part in zip(stores, offer.parts, strict=True)
+    ]
+    return np.asarray(np.minimum(wanted, np.concatenate(there)))
 
 
 def _chosen(offer: Offer, mask: BoolArray) -> Offer:
@@ -156,8 +154,8 @@ def book_sales(
     state.order_lots = merge(state.order_lots, owned_by(lots, skus[ascending], new_owners))
     state.next_order += num
     state.totals.orders_created += num
-    for row, store in enumerate(stores):
-        _book_in_store(state, store, offer, orders, offer.part(row))
+    for store, part in zip(stores, offer.parts, strict=True):
+        _book_in_store(state, store, offer, orders, part)
 
 
 def _book_in_store(state: YearState, store: StoreState, offer: Offer, orders: Orders, part: slice) -> None:

@@ -140,3 +140,10 @@ class Setting:
             sub_cap_share(len(categories), self.rules) if categories else 1.0
             for categories in self.world.categories_by_type
         )
+
+    @cached_property
+    def category_caps(self) -> FloatArray:
+        """Most units a day that each category can sell in its store, in the limit; 0 where nothing caps it."""
+        shares, types = self.category_shares, self.world.store_types
+        rows = [row.store_type for row in self.world.categories]
+        return np.array([shares[kind] * types[kind].capacity if shares[kind] < 1 else 0.0 for kind in rows])

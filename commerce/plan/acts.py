@@ -32,6 +32,7 @@ def acts_by_day(plan: StorePlan, num_days: int) -> list[list[ActGroup]]:
     stops = np.append(starts, len(sequence))[1:]
     days: list[list[ActGroup]] = [[] for _ in range(num_days + 1)]
     rows = row[sequence]
-    for a, b in zip(starts.tolist(), stops.tolist(), strict=True):
-        days[keys[0, a]].append(ActGroup(_KINDS[keys[2, a]], slice(int(rows[a]), int(rows[b - 1]) + 1)))
+    columns = (keys[0, starts], keys[2, starts], rows[starts], rows[stops - 1] + 1)
+    for when, what, first, stop in zip(*(column.tolist() for column in columns), strict=True):
+        days[when].append(ActGroup(_KINDS[what], slice(first, stop)))
     return days

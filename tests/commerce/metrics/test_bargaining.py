@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 
 import pytest
 
-from commerce.metrics.bargaining import anchor_regret, anchoring, bargaining_metrics, efficiency, price_paths
+from commerce.metrics.bargaining import (
+    NUM_SHUFFLES,
+    SHUFFLE_SEED,
+    anchor_regret,
+    anchoring,
+    bargaining_metrics,
+    efficiency,
+    price_paths,
+    shuffled_regrets,
+)
 from commerce.types import NegotiationRecord
 
 
@@ -106,3 +116,15 @@ def test_learning_compares_late_with_early():
     assert values(records[:3])["surplus_lift"] is None  # fewer than four
     bad = [record(6000, day_closed=d, is_honest=d > 2) for d in (1, 2, 3, 4)]
     assert values(bad)["fraud_lift"] == pytest.approx(-1.0)
+
+
+def test_the_null_is_that_of_the_shuffles_of_the_standard_library():
+    rng = random.Random(3)
+    paths = [[rng.random() for _ in range(rng.randint(2, 20))] for _ in range(30)]
+    slow, shuffle = [], random.Random(SHUFFLE_SEED).shuffle
+    for _ in range(NUM_SHUFFLES):
+        mixed = [list(path) for path in paths]
+        for path in mixed:
+            shuffle(path)
+        slow.append(anchor_regret(mixed))
+    assert shuffled_regrets(paths) == slow
