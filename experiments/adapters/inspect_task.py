@@ -19,11 +19,11 @@ from experiments.extras import need
 from experiments.llm.records import ToolCall
 from experiments.llm.replies import common_finish
 from experiments.llm.texts import whole_characters
-from experiments.storage.journal import strict_dumps
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.session import YearSession
 from experiments.years.transcript import Said
+from terms.strict_json import strict_dumps
 
 need("inspect", "inspect_ai")
 

@@ -22,11 +22,12 @@ from experiments.episodes.config import SUITE, SuiteSpec
 from experiments.episodes.folder import Run, summary_object
 from experiments.episodes.suite_task import EPISODES
 from experiments.players.registry import ModelOptions
-from experiments.storage.journal import HEADER, strict_loads
+from experiments.storage.journal import HEADER
 from oracle.player_registry import PLAYERS
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
 from terms.metrics import summarize
+from terms.strict_json import strict_loads
 from terms.suites import EPISODES_PER_CELL
 
 Settings = TypeVar("Settings", bound=BaseModel)

@@ -14,9 +14,9 @@ from experiments.players.player import Player
 from experiments.players.registry import ModelOptions, Need, build_agent, needs_of
 from experiments.players.seat import ModelSeat
 from experiments.storage.files import exclusive_lock, folder_name
-from experiments.storage.journal import strict_dumps
 from terms import GameConfig
 from terms.episode import AgentLike, agent_name
+from terms.strict_json import strict_dumps
 
 UNPRICED = "note: no price of {} is known; what its server does not state stays unknown, also to a budget"
 LOCAL_PRICES = Prices(prompt=0, completion=0)

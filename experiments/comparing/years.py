@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.stats.paired import Comparison, compare_values
-from experiments.storage.journal import strict_loads
 from experiments.years.metric_words import BETTER
 from experiments.years.run import HEADER, RESULT, is_year, read_spec
 from experiments.years.transcript import read_outcome
+from terms.strict_json import strict_loads
 
 UNFINISHED = "unfinished"
 """Why a year that may go on has no score."""

@@ -11,9 +11,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from experiments.storage.journal import strict_dumps
 from terms import __version__
 from terms.config import Frozen
+from terms.strict_json import strict_dumps
 
 FORMAT: Literal[2] = 2
 PACKAGE = "terms-commerce"

@@ -20,8 +20,9 @@ from experiments.engine.task import R, Task
 from experiments.llm.calls import MODEL_CALLS
 from experiments.players.player import as_player
 from experiments.storage.files import exclusive_lock, write_atomically
-from experiments.storage.journal import chain_start, encode_lines, errors_in_words, read_journal, strict_dumps
+from experiments.storage.journal import chain_start, encode_lines, errors_in_words, read_journal
 from terms.episode import AgentLike
+from terms.strict_json import strict_dumps
 
 LOGS = "logs.json"
 """How many lines each log of a finished run has, and its last checksum: what else could tell that lines are gone?"""

@@ -15,12 +15,12 @@ from pydantic import Field, model_validator
 
 from commerce.economics import EconomicsConfig, unit_economics
 from experiments.engine.header import Header
-from experiments.storage.journal import strict_dumps
 from terms import GameConfig, Scenario, catalog_suite, fresh_suite, load_catalog, published_suite
 from terms.catalog import Catalog, DroppedRow
 from terms.catalog_columns import parse_columns
 from terms.cells import DEFAULT_REGIMES, choose
 from terms.config import Frozen
+from terms.strict_json import strict_dumps
 from terms.suites import EPISODES_PER_CELL, PUBLISHED_FLAW
 from terms.types import Family, Regime
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from experiments.storage.journal import strict_dumps
 from terms import EpisodeRecord
+from terms.strict_json import strict_dumps
 
 _ADAPTER = TypeAdapter(EpisodeRecord)
 

@@ -16,9 +16,9 @@ from experiments.episodes.records import from_row, parquet_bytes, to_row
 from experiments.players.player import Player
 from experiments.players.playing import play_episode
 from experiments.players.receipts import check_receipts
-from experiments.storage.journal import strict_dumps
 from terms import EpisodeRecord, Scenario, replay, voice
 from terms.episode import Seeds, recorded_moves
+from terms.strict_json import strict_dumps
 
 _CHUNK = 50
 _MIN_CHUNKS = 64  # a small suite is cut finer, or most workers would have nothing to do

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from terms.config import Frozen
+from terms.strict_json import strict_loads
 
 OPENROUTER_URL = "https://openrouter.ai/api/v1"
 OPENROUTER_KEY_ENV = "OPENROUTER_API_KEY"
@@ -98,7 +99,7 @@ class ModelSettings(Frozen):
     @field_validator("extra_body", mode="before")
     @classmethod
     def _one_object(cls, given: Any) -> str:
-        fields = json.loads(given) if isinstance(given, str) else given
+        fields = strict_loads(given) if isinstance(given, str) else given
         if not isinstance(fields, dict):
             raise ValueError("extra_body is no JSON object")
         return json.dumps(fields, sort_keys=True, allow_nan=False)

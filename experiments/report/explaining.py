@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from experiments.report import BeliefFacts, PosteriorCheck, Waterfall
 from experiments.report.viewer import VIEWER_LIMIT, select_episodes
 from terms.estimates import Estimate
 from terms.records import EpisodeRecord
+from terms.strict_json import strict_loads
 from terms.types import Decision
 
 SPREAD_SEED = 0
@@ -34,7 +34,7 @@ def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
         If the file is no decomposition, or is of episodes that no run of the report played.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = strict_loads(path.read_text(encoding="utf-8"))
         slices: dict[str, dict[str, Estimate]] = {}
         for row in found["rows"]:
             estimate = Estimate(row["estimate"], row["low"], row["high"], row["n"])

@@ -10,7 +10,7 @@ import anyio
 from experiments.serving.faults import RequestError, log_error, logger
 from experiments.serving.settings import MAX_BODY_BYTES
 from experiments.serving.tokens import Token
-from experiments.storage.journal import strict_dumps
+from terms.strict_json import strict_dumps
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

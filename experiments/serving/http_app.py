@@ -20,7 +20,7 @@ from experiments.serving.faults import RequestError
 from experiments.serving.guard import internal_error
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import PROTOCOL
-from experiments.storage.journal import strict_dumps
+from terms.strict_json import strict_dumps
 
 DESCRIPTION = """Runs a store for a year, turn by turn, for an agent outside.
 

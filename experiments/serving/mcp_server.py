@@ -25,7 +25,7 @@ from experiments.serving.session import ServedYear
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import MAX_NAME, CallRequest, SessionInfo
-from experiments.storage.journal import strict_dumps
+from terms.strict_json import strict_dumps
 
 KEY_META, TURN_META = "terms-commerce/idempotency-key", "terms-commerce/turn"
 DEFAULT_AGENT = "mcp"

@@ -12,8 +12,8 @@ from experiments.llm.records import ToolCall
 from experiments.llm.texts import whole_characters
 from experiments.serving.faults import RequestError
 from experiments.serving.wire import MAX_KEY, ActionsAnswer, CallRequest, ToolResponse
-from experiments.storage.journal import strict_dumps
 from experiments.years.transcript import Outcome, Said, TurnRecord
+from terms.strict_json import strict_dumps
 
 
 class Kept(NamedTuple):

@@ -17,7 +17,7 @@ from experiments.engine.task import ReadBack
 from experiments.sessions.play import period_seed
 from experiments.sessions.records import to_row
 from experiments.sessions.spec import Arm, SessionsSpec
-from experiments.storage.journal import strict_dumps
+from terms.strict_json import strict_dumps
 
 LOG, PARQUET, SUMMARY = "periods.jsonl", "periods.parquet", "summary.json"
 GAP = "gap.json"

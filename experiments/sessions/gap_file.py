@@ -19,8 +19,8 @@ from commerce.bankroll import SessionRecord
 from experiments.sessions.folder import GAP, SessionsRun
 from experiments.sessions.spec import CHAINS
 from experiments.storage.files import write_atomically
-from experiments.storage.journal import strict_loads
 from terms.estimates import Estimate
+from terms.strict_json import strict_loads
 
 if TYPE_CHECKING:
     from oracle.bankroll.session_arms import SessionArms

@@ -11,10 +11,10 @@ from commerce.bankroll import BankrollConfig, PeriodRecord, operating_cost_cents
 from commerce.economics import UnitEconomics
 from experiments.players.receipts import check_receipts
 from experiments.sessions.spec import Arm, SessionsSpec
-from experiments.storage.journal import strict_dumps
 from terms import Accept, EpisodeRecord, Offer, Reject, Scenario, Unusable, replay
 from terms.config import Frozen
 from terms.protocol import read_belief, read_decision
+from terms.strict_json import strict_dumps
 from terms.types import Action, Belief, Decision, ReplyFault, Turn
 
 _PERIOD = TypeAdapter(PeriodRecord)

@@ -16,7 +16,7 @@ from experiments.sessions.play import SessionJob, has_ended
 from experiments.sessions.records import Place, episode_of, read_logged, settled_period, to_row
 from experiments.sessions.spec import CHAINS, Arm, SessionsSpec
 from experiments.sessions.summary import summary_object
-from experiments.storage.journal import strict_dumps
+from terms.strict_json import strict_dumps
 
 
 class SessionsTask:

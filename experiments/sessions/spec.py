@@ -11,9 +11,9 @@ from pydantic import Field
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
-from experiments.storage.journal import strict_dumps
 from terms import Scenario
 from terms.config import Frozen
+from terms.strict_json import strict_dumps
 
 CHAINS = "chains"
 """Name of the digest in a header: of what is drawn in the first sessions."""

@@ -12,18 +12,17 @@ writer cuts it off before it appends. Any other damage raises, because silence w
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
 from experiments.storage.files import read_whole
+from terms.strict_json import strict_dumps, strict_loads
 
 _HEAD, _MIDDLE, _TAIL = b'{"checksum":"', b'","data":', b"}\n"
 _DIGEST_LENGTH = 16
@@ -43,30 +42,6 @@ class Journal(NamedTuple):
     rows: list[dict[str, Any]]
     torn: int
     end: str = ""
-
-
-def strict_dumps(value: object) -> str:
-    """Return compact, key-sorted JSON; a NaN or infinity raises, because it is not JSON."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def strict_loads(text: str | bytes) -> Any:
-    """Read JSON, refusing NaN and infinities, which Python's own reader accepts, and what is nested without end."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not valid JSON")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if math.isinf(value):  # 1e400: what was read so could never be written again
-        raise ValueError(f"{digits[:40]} is not a finite number")
-    return value
 
 
 def errors_in_words(error: ValueError) -> str:
@@ -114,7 +89,7 @@ def _decode_line(line: bytes, before: str) -> dict[str, Any]:
     raw = line[_DATA_START:-1]
     if line != _HEAD + _digest(raw, before) + _MIDDLE + raw + b"}":
         raise ValueError("the checksum does not match what is written, or the line before is not the one it followed")
-    data = strict_loads(raw)
+    data = strict_loads(raw, unique_keys=False)
     if not isinstance(data, dict):
         raise ValueError("it holds no object")
     return data

@@ -20,7 +20,6 @@ from experiments.llm.errors import ContextOverflow, ToolsUnavailable
 from experiments.llm.records import Completion
 from experiments.llm.settings import Prices
 from experiments.llm.usage import cost
-from experiments.storage.journal import strict_dumps
 from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
 from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.tokens import Gauge
@@ -29,6 +28,7 @@ from experiments.storekeeper.wire import call_schema, is_written_call, said_of, 
 from experiments.years.briefing import render
 from experiments.years.session import Answer, YearSession
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent, TurnRecord
+from terms.strict_json import strict_dumps
 
 _LOGGER = logging.getLogger(__name__)
 MOST_WRITTEN = 2

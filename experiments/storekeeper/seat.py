@@ -15,7 +15,6 @@ from experiments.llm.calls import MODEL_CALLS, CallLog
 from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
 from experiments.players.seat import PACE
-from experiments.storage.journal import strict_dumps
 from experiments.storekeeper.keeper import Storekeeper
 from experiments.storekeeper.ledger import PriceGuard
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
@@ -25,6 +24,7 @@ from experiments.years.limits import Limits
 from experiments.years.session import Guard, YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import Opening
+from terms.strict_json import strict_dumps
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,7 @@ from experiments.llm.calls import read_calls as read_model_calls
 from experiments.llm.errors import BudgetExceeded, ContextOverflow, ProviderError
 from experiments.llm.spending import Spending
 from experiments.storage.files import exclusive_lock, write_atomically
-from experiments.storage.journal import (
-    JournalWriter,
-    encode_line,
-    encode_lines,
-    read_journal,
-    strict_dumps,
-    strict_loads,
-)
+from experiments.storage.journal import JournalWriter, encode_line, encode_lines, read_journal
 from experiments.years.seats import YearSeat, merchant_seat
 from experiments.years.session import YearAgent, YearSession
 from experiments.years.spec import YearSpec
@@ -42,6 +35,7 @@ from experiments.years.transcript import (
     read_outcome,
     read_transcript,
 )
+from terms.strict_json import strict_dumps, strict_loads
 
 HEADER, STORE_CALLS, RESULT = "year.json", "store_calls.jsonl", "result.json"
 DERIVED = (STORE_CALLS, RESULT)

@@ -25,7 +25,8 @@ from pydantic import Field, TypeAdapter
 
 from experiments.llm.records import MALFORMED, PROMPT_FILTER, Record, ToolCall, Usage
 from experiments.llm.spending import Spending
-from experiments.storage.journal import read_journal, strict_loads
+from experiments.storage.journal import read_journal
+from terms.strict_json import strict_loads
 
 TRANSCRIPT, OUTCOME = "transcript.jsonl", "outcome.json"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from commerce.replay import DivergedError
 from experiments.engine.folder import RunError
-from experiments.storage.journal import DamagedJournalError, strict_dumps
+from experiments.storage.journal import DamagedJournalError
 from experiments.storekeeper.seat import seat_of
 from experiments.years.limits import Limits
 from experiments.years.run import (
@@ -27,6 +27,7 @@ from experiments.years.seats import MerchantSeat, PlainSeat, YearSeat
 from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, OutcomeRecord, read_outcome, read_transcript
+from terms.strict_json import strict_dumps
 
 _FROM_SESSION = (Outcome.FINISHED, Outcome.BANKRUPT)
 """What only the lines of the transcript can say."""

@@ -14,7 +14,7 @@ from commerce.config import PAPER
 from commerce.refusals import RefusedError
 from commerce.replay import Entry, recordable, replay, result_digest
 from commerce.year import Year
-from experiments.storage.journal import strict_dumps
+from terms.strict_json import strict_dumps
 from tests.commerce.builders import default_world
 
 JSON = st.recursive(

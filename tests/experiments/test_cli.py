@@ -13,9 +13,9 @@ from experiments.cli import app, ending
 from experiments.engine.run import run_task
 from experiments.episodes.folder import LOG
 from experiments.episodes.suite_task import EPISODES
-from experiments.storage.journal import strict_loads
 from terms.agents import build_scripted
 from terms.metrics import METRIC_BY_NAME
+from terms.strict_json import strict_loads
 from terms.types import ReplyFault, Unusable
 from tests.experiments.folders import CONSOLE_SCRIPT, REPOSITORY, SMALL_ARGS, TINY, logged_ids
 

@@ -9,7 +9,7 @@ import sysconfig
 
 import pytest
 
-from experiments.storage.journal import strict_loads
+from terms.strict_json import strict_loads
 from tests.experiments.folders import REPOSITORY
 
 pytestmark = pytest.mark.slow

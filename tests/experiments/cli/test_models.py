@@ -16,7 +16,7 @@ from experiments.fault_server import FaultPlan, FaultServer
 from experiments.llm import pacing
 from experiments.llm.cache import ReplyCache
 from experiments.llm.calls import MODEL_CALLS, Ended, Reserved, read_calls, spending_of
-from experiments.storage.journal import strict_loads
+from terms.strict_json import strict_loads
 from tests.experiments.folders import logged_ids, result_bytes, start_cli, wait_for
 
 SUITE = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")

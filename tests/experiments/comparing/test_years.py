@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from experiments.comparing.years import Outcomes, compare_years, read_outcomes
-from experiments.storage.journal import encode_line, strict_dumps
+from experiments.storage.journal import encode_line
 from experiments.years.metric_words import BETTER, YEAR_METRICS
 from experiments.years.run import HEADER, RESULT, outcome_bytes
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
+from terms.strict_json import strict_dumps
 
 
 def test_paired_by_world_by_hand():

@@ -10,9 +10,10 @@ from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import LOG, PARQUET, SUMMARY, summary_object
 from experiments.episodes.records import to_row
 from experiments.episodes.suite_task import EPISODES
-from experiments.storage.journal import HEADER, JournalWriter, encode_line, strict_loads
+from experiments.storage.journal import HEADER, JournalWriter, encode_line
 from terms import play
 from terms.agents import build_scripted
+from terms.strict_json import strict_loads
 from tests.experiments.agents import AlwaysDown
 from tests.experiments.folders import TINY, rewrite_log
 

@@ -13,9 +13,9 @@ from experiments.engine.run import run_task
 from experiments.engine.verify import verify_run
 from experiments.episodes.records import from_row, parquet_bytes, to_row
 from experiments.episodes.suite_task import EPISODES
-from experiments.storage.journal import strict_dumps, strict_loads
 from terms import Accept, Belief, Offer, Reject, Unusable, play
 from terms.agents import SCRIPTED, build_scripted
+from terms.strict_json import strict_dumps, strict_loads
 from terms.types import ReplyFault
 from tests.experiments.agents import AlwaysDown
 from tests.experiments.folders import TINY

@@ -80,7 +80,8 @@ def test_the_page_sets_beliefs_beside_the_posterior(run, tmp_path):
     trace = follow_run(speaking)
     facts = belief_facts(trace.errors)
     assert facts.overall["be_type"]["stated"][:3] == summarize(speaking.records).overall["be_type"][:3]
-    assert list(facts.curves["be_r"]["stated"]) == belief_error_by_round(speaking.records, "be_r")
+    curve, again = facts.curves["be_r"]["stated"], belief_error_by_round(speaking.records, "be_r")
+    assert [tuple(each) for each in curve] == [pytest.approx(tuple(each), abs=1e-12) for each in again]
     check = posterior_check("tiny", [silent.calibration, trace.calibration])
     assert check.num_moments == sum(each.rounds_played for one in (run, speaking) for each in one.records)
     assert check.shares[0].n == len(TINY.build())

@@ -18,11 +18,11 @@ from experiments.serving.client import read_result
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import CallRequest
-from experiments.storage.journal import strict_dumps
 from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
 from experiments.years.session import YearSession
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Said, read_transcript
 from experiments.years.verify import verify_year
+from terms.strict_json import strict_dumps
 from tests.experiments.folders import REPOSITORY
 from tests.experiments.serving.hosting import ENVIRONMENT, server_process
 from tests.experiments.serving.outside import merchant

@@ -8,14 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from experiments.storage import journal
-from experiments.storage.journal import (
-    DamagedJournalError,
-    JournalWriter,
-    encode_line,
-    read_journal,
-    strict_dumps,
-    strict_loads,
-)
+from experiments.storage.journal import DamagedJournalError, JournalWriter, encode_line, read_journal
+from terms.strict_json import strict_dumps, strict_loads
 
 ROWS = [{"id": "a", "price": 45.5}, {"id": "b\u2028c\x85d\re\x0bf\n", "price": None}, {"id": "ü", "price": -0.0}]
 SEPARATORS = "\u2028\u2029\x85\x0b\x0c\r\n\x1c\x1d\x1e\0"

@@ -9,7 +9,7 @@ import pytest
 from commerce.replay import DivergedError
 from experiments.llm.errors import ServerFault
 from experiments.llm.records import ToolCall
-from experiments.storage.journal import JournalWriter, encode_line, strict_dumps
+from experiments.storage.journal import JournalWriter, encode_line
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.run import RESULT, run_year
@@ -18,6 +18,7 @@ from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, Said, read_transcript
 from experiments.years.verify import verify_year
+from terms.strict_json import strict_dumps
 from tests.experiments.folders import rewrite_log
 from tests.experiments.storekeeper.helpers import BALANCE, WAIT, new_year
 
