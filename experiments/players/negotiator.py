@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
@@ -32,6 +32,18 @@ Messages = list[dict[str, str]]
 #: Parts of the bankroll's side information that grow with the session.
 TOLD_ONCE = ("ledger", "met_before")
 _CORRECTABLE = (Verdict.UNREADABLE, Verdict.ILLEGAL, Verdict.EMPTY)
+
+
+NO_ANSWER = "(no answer)"
+"""Stands for an answer that held nothing: servers refuse an empty turn."""
+
+
+class _Exchange(NamedTuple):
+    """One round of the conversation as it is sent again."""
+
+    round: int
+    question: str
+    answer: str
 
 
 class AttemptKind(StrEnum):
@@ -173,7 +185,7 @@ class Negotiation:
         self._client, self._settings, self._config = agent.client, agent.negotiator, agent.config
         self._output_tokens = agent.output_tokens
         self._seed = seed
-        self._past: list[tuple[str, str]] = []
+        self._past: list[_Exchange] = []
         self._receipts: list[TurnReceipt] = []
         self._schema = reply_schema(
             ask_belief=self._settings.ask_belief,
@@ -215,13 +227,15 @@ class Negotiation:
         self._receipts.append(TurnReceipt(seen.round, tuple(attempts)))
         last = attempts[-1]
         start, end = last.reading.span or (0, 0)
-        self._past.append((question, last.text[start:end]))
+        self._past.append(_Exchange(seen.round, question, last.text[start:end] or NO_ANSWER))
         return last.reading.action
 
     def _shown(self, observation: Observation) -> Observation:
         """Take away what the settings hide."""
         settings, kept = self._settings, self._settings.history
         history = observation.history if kept is None else observation.history[-kept:] if kept else ()
+        told = {one.round for one in self._kept_past}
+        history = tuple(turn for turn in history if turn.round not in told)  # the conversation shows them already
         if not settings.show_messages:
             history = tuple(replace(turn, counterpart_message="") for turn in history)
         return replace(
@@ -244,12 +258,16 @@ class Negotiation:
         bounds = {"price_min": observation.price_min, "price_max": observation.price_max}
         config = self._config.model_copy(update=bounds)
         rules = system_prompt(observation.role, config, self._settings, observation.side_info)
-        kept = self._settings.history
-        past = self._past if kept is None else self._past[-kept:] if kept else []
         messages = [{"role": "system", "content": rules}]
-        for question, answer in past:
-            messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+        for past in self._kept_past:
+            messages += [{"role": "user", "content": past.question}, {"role": "assistant", "content": past.answer}]
         return messages
+
+    @property
+    def _kept_past(self) -> list[_Exchange]:
+        """The exchanges that the conversation still holds."""
+        kept = self._settings.history
+        return self._past if kept is None else self._past[-kept:] if kept else []
 
     def _second_try(self, messages: Messages, seen: Observation, first: ReadAttempt) -> ReadAttempt | None:
         reading = first.reading
@@ -259,7 +277,7 @@ class Negotiation:
             return None
         retry = [
             *messages,
-            {"role": "assistant", "content": first.text.strip() or "(no answer)"},
+            {"role": "assistant", "content": first.text.strip() or NO_ANSWER},
             {"role": "user", "content": correction_prompt(reading.problem, seen)},
         ]
         return self._ask(retry, seen, AttemptKind.CORRECTION)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from experiments.llm.records import Completion
 from experiments.players.negotiator import AttemptKind, ModelAgent
 from experiments.players.negotiator_settings import NegotiatorSettings, Reveal
 from experiments.players.receipts import Verdict
-from terms import GameConfig
+from terms import Game, GameConfig, Offer
 from terms.types import Decision, ReplyFault, Termination, ViolationKind
 from tests.experiments.llm.scripted import ScriptedClient, move, spent_on_reasoning
 from tests.terms.builders import make_scenario
@@ -63,13 +64,33 @@ def test_the_conversation_is_kept_and_holds_only_the_answers():
     assert answers == [move(price=41), move(price=42)]
 
 
-@pytest.mark.parametrize(("history", "past", "exchanges"), [(0, 0, 0), (1, 1, 1), (2, 2, 2), (None, 3, 3)])
-def test_history_limits_conversation_and_observation(history, past, exchanges):
+@pytest.mark.parametrize(("history", "exchanges"), [(0, 0), (1, 1), (2, 2), (None, 3)])
+def test_history_limits_the_conversation_and_no_round_is_sent_twice(history, exchanges):
     settings = NegotiatorSettings(history=history)
     _, _, client = play(*(move(price=price) for price in (41, 42, 43)), move("Reject"), settings=settings)
     messages = client.requests[3]["messages"]
     assert sum(message["role"] == "assistant" for message in messages) == exchanges
-    assert len(seen(messages)["history"]) == past
+    assert seen(messages)["history"] == []
+    rounds = [seen([message])["protocol_state"]["round"] for message in messages if message["role"] == "user"]
+    assert rounds == list(range(4 - exchanges, 5))
+
+
+def test_a_conversation_grows_by_a_round_a_round():
+    """Characters of the requests of ten rounds: each has one observation and one answer more than the one before."""
+    _, _, client = play(*(move(price=41 + number / 2) for number in range(9)), move("Reject"))
+    sizes = [len(json.dumps(request["messages"])) for request in client.requests]
+    steps = [after - before for before, after in pairwise(sizes)]
+    assert len(steps) > 3
+    assert max(steps) < 1.5 * min(steps)
+
+
+def test_an_observation_without_a_conversation_keeps_its_history():
+    scenario = make_scenario()
+    game = Game(scenario)
+    game.step(Offer(41.0))
+    client = ScriptedClient(move("Reject"))
+    ModelAgent(client, "m").for_episode(0).act(game.observe())
+    assert len(seen(client.requests[0]["messages"])["history"]) == 1
 
 
 def seen(messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -85,9 +106,10 @@ def test_cues_and_words_can_be_hidden():
     _, _, hidden = play(move(price=41), move("Reject"), settings=hide)
     open_view, closed_view = (seen(client.requests[1]["messages"]) for client in (shown, hidden))
     assert open_view["observation"]["posture"] is not None
-    assert open_view["history"][0]["counterpart_message"]
+    first = seen(hidden.requests[0]["messages"])
     assert closed_view["observation"]["posture"] is closed_view["observation"]["sentiment"] is None
-    assert closed_view["observation"]["counterpart_message"] == closed_view["history"][0]["counterpart_message"] == ""
+    assert open_view["observation"]["counterpart_message"]
+    assert closed_view["observation"]["counterpart_message"] == first["observation"]["counterpart_message"] == ""
     assert closed_view["observation"]["counterpart_price"] == open_view["observation"]["counterpart_price"]
 
 

@@ -81,6 +81,13 @@ def test_an_ablation_takes_its_words_away(changes, gone):
     assert gone not in system_prompt(Role.BUYER, GameConfig(), NegotiatorSettings(**changes))
 
 
+def test_the_reservation_is_no_break_even_where_there_is_money():
+    plain, money = (system_prompt(Role.BUYER, GameConfig(), FULL, told) for told in ((), ("economics",)))
+    assert "is still worth it to you" in plain
+    assert "is still worth it to you" not in money
+    assert "A deal there still pays: it leaves `margin_per_unit_at_reservation`" in money
+
+
 def test_side_info_is_explained_only_where_it_is_given():
     assert "side_info" not in system_prompt(Role.BUYER, GameConfig(), FULL)
     assert "side_info" in system_prompt(Role.BUYER, GameConfig(), NegotiatorSettings(reveal=Reveal.FAMILY))
