@@ -51,6 +51,7 @@ bench: $(READY) .venv-bench/.ready
 	$(BIN)/python -m tests.bench.sessions
 	$(BIN)/python -m tests.bench.ruin
 	$(BIN)/python -m tests.bench.storekeeper
+	$(BIN)/python -m tests.bench.store_year
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

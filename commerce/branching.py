@@ -18,7 +18,7 @@ from commerce.money import to_yuan
 from commerce.tools import TOOLS
 from commerce.tools.arguments import validate
 from commerce.tools.handling import Desk
-from commerce.year import Made, Result, Year
+from commerce.year import Made, Past, Result, Year
 
 SNAPSHOT_DAYS = 14
 LOOKS = (
@@ -132,7 +132,7 @@ class Branches:
             before = year.state.day
             year.repeat(made)
             if year.state.day // SNAPSHOT_DAYS > before // SNAPSHOT_DAYS:
-                self._snapshots.setdefault(year.state.day, pickle.dumps((year.state, year.past)))
+                self._keep(year)
         if year.state.day < day and not year.is_over:
             if not self._origin.is_over:
                 raise ValueError(f"day={day} has not come yet: the year is at day {year.state.day}")
@@ -146,10 +146,16 @@ class Branches:
         year.stop()
         return year
 
+    def _keep(self, year: Year) -> None:
+        if year.past is not None and year.state.day not in self._snapshots:
+            kept = (year.state, year.past.decisions, len(year.past.made))  # the calls are here already
+            self._snapshots[year.state.day] = pickle.dumps(kept, protocol=pickle.HIGHEST_PROTOCOL)
+
     def _restored(self, day: int) -> Year:
         setting, state, past = self._origin.setting, None, None
         if day in self._snapshots:
-            state, past = pickle.loads(self._snapshots[day])
+            state, decisions, num = pickle.loads(self._snapshots[day])
+            past = Past(list(self._made[:num]), decisions)
         return Year(setting.world, setting.rules, procurement=self._origin.procurement, state=state, past=past)
 
     def _again(self, day: int) -> Iterator[tuple[Made, Result]]:

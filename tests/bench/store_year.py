@@ -1,4 +1,8 @@
-"""How fast a year runs: ``python -m tests.commerce.speed``. Processor time, so that a busy machine does not matter."""
+"""How fast a store year runs: ``python -m tests.bench.store_year``.
+
+Processor time, so that a busy machine does not matter much; what matters between two versions is the ratio to the
+rule-based year of the same run, because machines drift.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,18 @@ import pstats
 import resource
 import sys
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
+from commerce.branching import Branches, Repeated
 from commerce.config import PAPER
 from commerce.merchants import MERCHANTS, build_merchant, play_year
+from commerce.metrics import year_metrics
+from commerce.plan import execute, extract
 from commerce.year import Year
 from tests.commerce.builders import default_world, new_year, ok, stock_up
+
+T = TypeVar("T")
 
 
 def merchant_year(name: str) -> str:
@@ -22,6 +33,29 @@ def merchant_year(name: str) -> str:
     seconds = time.process_time() - start
     calls = sum(year.state.calls.values())
     return f"{name:13} {seconds:6.2f} s  {calls:5d} calls  {year.state.day:3d} days  {year.final_fen / 100:12.2f} yuan"
+
+
+def timed(run: Callable[[], T]) -> tuple[T, float]:
+    """Return what ``run`` returns and the processor time it took."""
+    start = time.process_time()
+    return run(), time.process_time() - start
+
+
+def plan_and_branch() -> str:
+    """Time of what is done with a year that was played, beside the time it took to play."""
+    world = default_world()
+    year, played = timed(lambda: play_year(Year(world), build_merchant("rule-based", world, PAPER)))
+    plan, reading = timed(lambda: extract(year))
+    done, carried = timed(lambda: execute(world, PAPER, plan))
+    assert done.year.state.ledger.digest == year.state.ledger.digest
+    _, measured = timed(lambda: year_metrics(year))
+    branches = Branches(year)
+    _, first = timed(lambda: branches.morning(360))
+    _, second = timed(lambda: branches.morning(355))
+    _, rest = timed(lambda: branches.branch(350, Repeated(year)))
+    rows = {"play": played, "extract": reading, "execute": carried, "metrics": measured, "go to day 360": first}
+    rows |= {"go to day 355": second, "repeat from day 350": rest}
+    return "".join(f"{name:20} {1e3 * seconds:7.0f} ms  {seconds / played:5.2f}\n" for name, seconds in rows.items())
 
 
 def days_per_second(num_listed: int, num_days: int = 60) -> str:
@@ -63,6 +97,7 @@ def main() -> None:
     default_world()
     for name in MERCHANTS:
         sys.stdout.write(merchant_year(name) + "\n")
+    sys.stdout.write(plan_and_branch())
     sys.stdout.write(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB\n")
     for num_listed in (1, 100, 2000):
         sys.stdout.write(days_per_second(num_listed) + "\n")
