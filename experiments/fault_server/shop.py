@@ -1,6 +1,6 @@
 """A scripted model that runs a store: it turns the decisions of a built-in merchant into tool calls, one a turn.
 
-A model called ``shop/MERCHANT/DAYS`` (``shop/rule-based/20``) plays like that merchant. The merchant of a conversation
+A model called ``shop/MERCHANT/DAYS`` (``shop/rule-based/40``) plays like that merchant. The merchant of a conversation
 runs in a thread of its own; the conversation is named by the client's request id, whose last two parts (round and
 purpose) are left out. Which decision is due is read from the conversation: the id of each call says which decision it
 carries, so a request that is sent again, by a client that was killed for example, gets the same answer. A call that did

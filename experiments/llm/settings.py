@@ -27,6 +27,16 @@ Dialect = Literal["openrouter", "openai"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
+def shown_address(address: str) -> str:
+    """Return an address as messages may show it: without user, password, query and fragment.
+
+    >>> shown_address("ftp://user:secret@host/v1?key=secret")
+    'ftp://...@host/v1?...'
+    """
+    bare = re.sub(r"[^/\s]*@", "...@", address)
+    return re.sub(r"[?#].*", lambda end: f"{end[0][0]}...", bare)
+
+
 class Prices(Frozen):
     """Price list in micro-dollars per million tokens ($2.50 is 2_500_000), used where the server states no cost.
 
@@ -90,7 +100,9 @@ class ModelSettings(Frozen):
             return self
         parts = urlsplit(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"base_url={self.base_url!r} is not an address; it must start with http:// or https://")
+            raise ValueError(
+                f"base_url={shown_address(self.base_url)!r} is not an address; it must start with http:// or https://"
+            )
         if parts.username or parts.password or parts.query or parts.fragment:
             # The address is written to run files.
             raise ValueError("base_url holds a user, password, query or fragment; name the key in api_key_env instead")
@@ -110,7 +122,7 @@ class ModelSettings(Frozen):
             raise ValueError("effort and reasoning_tokens are set; servers take one of them")
         if self.reasoning_tokens is not None and self.wire_dialect != "openrouter":
             raise ValueError(
-                f"reasoning_tokens is set but base_url={self.base_url!r} is not OpenRouter; "
+                f"reasoning_tokens is set but base_url={self.url!r} is not OpenRouter; "
                 "put the vendor's own field into extra_body"
             )
         return self
@@ -119,7 +131,7 @@ class ModelSettings(Frozen):
     def _routing(self) -> Self:
         if self.provider is not None and self.wire_dialect != "openrouter":
             raise ValueError(
-                f"provider routing is set but base_url={self.base_url!r} is not OpenRouter; "
+                f"provider routing is set but base_url={self.url!r} is not OpenRouter; "
                 "leave it out, or set dialect='openrouter'"
             )
         return self

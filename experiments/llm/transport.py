@@ -16,7 +16,7 @@ from experiments.llm.listed import ListedModel, read_models
 from experiments.llm.pacing import Timing
 from experiments.llm.pieces import put_together
 from experiments.llm.requests import Body, headers
-from experiments.llm.settings import ModelSettings
+from experiments.llm.settings import ModelSettings, shown_address
 from experiments.llm.texts import Redactor
 
 _NO_KEY = "none"
@@ -74,7 +74,7 @@ def _connections(*, trust_env: bool, event_hooks: Any) -> Any:
         return openai.DefaultHttpxClient(trust_env=trust_env, follow_redirects=False, event_hooks=event_hooks)
     except (ImportError, ValueError) as error:
         names = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
-        why = " ".join(str(error).split())
+        why = shown_address(" ".join(str(error).split()))
         raise ValueError(
             f"the proxy in {' or '.join(names) or 'the environment'} cannot be used: {why}; "
             "unset it, name an http:// proxy, or install the package"

@@ -16,7 +16,7 @@ from experiments.llm.cache import ReplyCache
 from experiments.llm.calls import MODEL_CALLS, CallLog
 from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter
-from experiments.llm.settings import ModelSettings, refuse_bad_key
+from experiments.llm.settings import ModelSettings, refuse_bad_key, shown_address
 from experiments.players.local import LOCAL_SETTINGS, LocalServer, local_model_settings
 from experiments.players.negotiator import ModelAgent
 from experiments.players.negotiator_settings import NegotiatorSettings
@@ -161,7 +161,9 @@ def model_settings(spec: str, *, base_url: str | None = None, **settings: Any) -
     if kind == "openai" and base_url is None:
         raise ValueError(f"model={spec!r} needs --base-url, the address of an OpenAI-compatible server")
     if kind == "openrouter" and base_url is not None:
-        raise ValueError(f"model={spec!r} goes to OpenRouter; use openai:{model} with --base-url={base_url!r}")
+        raise ValueError(
+            f"model={spec!r} goes to OpenRouter; use openai:{model} with --base-url={shown_address(base_url)!r}"
+        )
     asked = {key: value for key, value in settings.items() if value is not None}
     made = ModelSettings(model=model, base_url=base_url, **{**effort_limits(asked.get("effort")), **asked})
     refuse_bad_key(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -13,7 +14,9 @@ from experiments.fault_server.answers import Call
 from experiments.fault_server.calls import CALLS
 from experiments.fault_server.shop import Shops
 from tests.commerce.builders import default_world
+from tests.experiments.folders import REPOSITORY
 
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 TOOLS = [{"type": "function"}]
 START = [{"role": "system", "content": "rules"}, {"role": "user", "content": "begin"}]
 
@@ -41,6 +44,19 @@ def play(shops, num_turns, year, key="run/7"):
         made.append((function["name"], json.loads(function["arguments"])))
         turns.append(answered(call, year.call(function["name"], function["arguments"])))
     return made
+
+
+def test_the_shop_of_the_readme_negotiates():
+    """A shorter year ends before goods ordered in it would arrive, so that nobody would buy anything."""
+    (model, days) = re.search(r"(shop/[a-z-]+/(\d+))", README).groups()
+    year, shops, turns = Year(default_world(), PAPER.model_copy(update={"num_days": int(days)})), Shops(), []
+    for turn in range(200):
+        (call,) = asked(shops, [*START, *turns], turn=turn, model=model).tool_calls
+        function = call["function"]
+        if function["name"] == "chatbox":
+            break
+        turns = answered(call, year.call(function["name"], function["arguments"]))
+    assert json.loads(function["arguments"])["actions"][0]["action"] == "offer"
 
 
 def small_year():

@@ -189,7 +189,9 @@ def test_bad_settings_name_the_field(change, message):
 
 
 def test_a_secret_in_the_address_is_refused_without_repeating_it():
-    changes = [{"base_url": "https://user:hunter22@host/v1"}, {"base_url": "https://host/v1?key=hunter22"}]
+    addresses = ("https://user:hunter22@host/v1", "https://host/v1?key=hunter22", "https://host/#hunter22",
+                 "ftp://user:hunter22@host", "user:hunter22@host", "ftp://h/?hunter22")  # fmt: skip
+    changes = [{"base_url": address} for address in addresses]
     for change in [*changes, {"api_key_env": "sk-or-hunter22"}]:
         with pytest.raises(ValidationError) as caught:
             ModelSettings(model="m", **change)

@@ -147,3 +147,11 @@ def test_limits_grow_with_the_effort(effort, tokens, seconds):
     made = seat_of(effort=effort).model
     assert (made.max_output_tokens, made.timeout_s) == (tokens, seconds)
     assert seat_of(effort=effort, max_output_tokens=9).model.max_output_tokens == 9
+
+
+@pytest.mark.parametrize("address", ["http://user:hunter22@h/v1", "ftp://user:hunter22@h", "http://h/v1?key=hunter22"])
+@pytest.mark.parametrize("spec", ["openrouter:v/m", "openai:m"])
+def test_no_error_repeats_what_an_address_holds_beside_it(spec, address):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - what it does not say is what counts
+        model_settings(spec, base_url=address)
+    assert "hunter22" not in str(caught.value)
