@@ -334,3 +334,10 @@ def test_unusable_verdicts_never_close_a_deal():
         record, player, _ = play(reply, reply)
         assert not record.is_agreement
         assert player.receipts[0].reading.verdict in (Verdict.EMPTY, Verdict.UNREADABLE)
+
+
+@pytest.mark.parametrize(("own", "longer"), [(2_048, 16_384), (16_384, 32_768)])
+def test_the_longer_try_has_at_least_twice_the_models_own_limit(own, longer):
+    client = ScriptedClient(spent_on_reasoning(), move("Reject"))
+    ModelAgent(client, "m", output_tokens=own).for_episode(0).act(Game(make_scenario()).observe())
+    assert [request["max_output_tokens"] for request in client.requests] == [None, longer]

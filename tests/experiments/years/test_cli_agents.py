@@ -93,3 +93,31 @@ def test_merchants_run_in_processes(terms, tmp_path):
     code, printed, _ = terms("year", "--agent", "idle", "--days", 2, "--worlds", 2, "--workers", 2, "--json")
     assert code == 0
     assert json.loads(printed)["final_assets"]["n"] == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "outcome", "says"),
+    [
+        ("attached_wanted", 0, "finished", ""),
+        ("call_whole_floats", 0, "finished", ""),
+        ("reject_schema_ranges", 0, "finished", ""),
+        ("reject_system_role", 0, "finished", ""),
+        ("reject_attached", 0, "finished", ""),
+        ("malformed_call", 0, "agent_stopped", ""),
+        ("call_thrown_away", 0, "agent_stopped", ""),
+        ("prompt_filtered", 0, "agent_stopped", ""),
+        ("context_overflow_gemini", 0, "agent_fault", ""),
+        ("no_tools", 3, "provider_fault", "--tool-mode json"),
+        ("calls_as_text", 3, "provider_fault", "--tool-mode json"),
+        ("attached_missing", 3, "provider_fault", "reasoning_content is missing"),
+        ("bad_key", 3, "provider_fault", "No auth credentials found"),
+        ("no_path", 3, "provider_fault", "Not Found"),
+        ("quota_spent", 3, "provider_fault", "insufficient_quota"),
+    ],
+)
+def test_what_becomes_of_a_year_whose_server_has_a_fault(terms, url, fault, code, outcome, says):
+    agent = f"{IDLE}/fault:{fault}"
+    ended, _, told = terms("year", "--agent", agent, "--base-url", url, "--days", 3, "--out", "out")
+    assert ended == code
+    assert f": {outcome}" in told.replace("\n", " ")
+    assert says in told
