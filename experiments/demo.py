@@ -7,9 +7,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from experiments.cli.show import difference_rows, out, progress_bar
+from experiments.cli.show import out, progress_bar
 from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import Run
@@ -17,6 +15,7 @@ from experiments.episodes.suite_task import EPISODES
 from experiments.players.registry import build_agent
 from experiments.report.reporting import report_on
 from experiments.stats.paired import compare
+from experiments.stats.wording import PAIR_HEADINGS, pair_row
 
 AGENTS = (
     "patient", "conceder", "exploit", "tit-for-tat", "split-the-difference", "boulware", "fixed-0.30", "fixed-0.10",
@@ -75,13 +74,16 @@ def _play(name: str, suite: SuiteSpec, folder: Path) -> Run:
 
 
 def _say_order(runs: Sequence[Run]) -> None:
-    comparison = compare({run.header.agent: run.records for run in runs}, rng=np.random.default_rng(SEED))
-    out("\nSE+ on the published suite, best first; agents on one line cannot be told apart:")
-    for rank, group in enumerate(comparison.groups, 1):
-        out(f"  {rank}. {' = '.join(group)}")
-    closest = min(comparison.differences, key=lambda d: abs(d.estimate or 0.0))
-    pair, difference, *_, needed = difference_rows([closest])[0]
-    out(f"closest pair: {pair} = {difference}; {needed} scenarios would show a difference of that size\n")
+    comparison = compare({run.header.agent: run.records for run in runs})
+    out("\nSE+ on the published suite, best first; agents that share a letter are not told apart:")
+    for rank, name in enumerate(comparison.ranking, 1):
+        out(f"  {rank}. {name}  {comparison.letters[name]}")
+    closest = min(comparison.differences, key=lambda d: abs(d.estimate))
+    shown = dict(zip(PAIR_HEADINGS, pair_row(closest), strict=True))
+    out(
+        f"closest pair: {shown['pair']} = {shown['difference [95 %]']}; "
+        f"{shown['n needed [95 %]']} scenarios would show a difference of that size\n"
+    )
 
 
 if __name__ == "__main__":

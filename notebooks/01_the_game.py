@@ -21,12 +21,12 @@
 import os
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 import terms
 from experiments.plots.game import plot_concession_rates, plot_price_path, plot_response
 from experiments.report.charts import plot_curves, plot_intervals
 from experiments.stats.paired import compare
+from experiments.stats.wording import PAIR_HEADINGS, pair_row
 
 N_PER_CELL = 2 if os.environ.get("TERMS_FAST") else 25
 
@@ -120,17 +120,14 @@ plt.show()
 # %% [markdown]
 # ## Who is better, and are you sure?
 #
-# Agents meet the same episodes and the same draws, so differences are paired. Agents that cannot be told apart share a
-# line.
+# Agents meet the same episodes and the same draws, so differences are paired. Agents that are not told apart share a
+# letter.
 
 # %%
-comparison = compare(runs, rng=np.random.default_rng(0))
-for rank, group in enumerate(comparison.groups, 1):
-    print(rank, " = ".join(group))
-first = comparison.differences[0]
-print(
-    f"{first.first} - {first.second}: {first.estimate:.3f} [{first.low:.3f}, {first.high:.3f}], needed {first.needed}"
-)
+comparison = compare(runs)
+for rank, name in enumerate(comparison.ranking, 1):
+    print(rank, name, comparison.letters[name])
+dict(zip(PAIR_HEADINGS, pair_row(comparison.differences[0]), strict=True))
 
 # %% [markdown]
 # ## A flaw worth knowing

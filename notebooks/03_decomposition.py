@@ -22,6 +22,7 @@ import os
 import matplotlib.pyplot as plt
 
 import terms
+from experiments.stats.numerals import needed_text
 from oracle import decompose
 from oracle.diagnosis import diagnose
 from oracle.player_registry import build_player
@@ -74,7 +75,7 @@ plt.show()
 
 # %%
 for part in ("gap", "execution", "inference", "uncertainty_own", "control"):
-    print(f"{part:18}", {name: found.required(1.0)[part] for name, found in reports.items()})
+    print(f"{part:18}", {name: needed_text(found.required(1.0)[part]._asdict()) for name, found in reports.items()})
 
 # %% [markdown]
 # How to read it: episodes for a 95 % interval of one price unit either side, at the spread seen here.

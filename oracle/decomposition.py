@@ -17,8 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-
 from oracle.arms import Arms, run_arms
 from oracle.gaps import Decomposition, split
 from oracle.interventions import BayesOptimal
@@ -35,7 +33,6 @@ def decompose(
     suite: Sequence[Scenario],
     reference: ReferenceName = "oracle",
     bayes_optimal: BayesOptimal | None = None,
-    rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Decomposition[Arms]:
     """Play ``agent`` under every intervention on ``suite`` and split its gap to the reference.
@@ -47,8 +44,6 @@ def decompose(
         With ``clairvoyant`` control is a true residual.
     bayes_optimal
         How the reference believes and plans; by default the Bayes optimum that comes with the package.
-    rng
-        Draws the bootstrap; by default a fixed stream, so the same episodes give the same intervals.
     """
     if bayes_optimal is None:
         from oracle.bayes_optimal import (
@@ -57,13 +52,11 @@ def decompose(
 
         bayes_optimal = fitted_bayes_optimal()
     arms = run_arms(agent, suite, bayes_optimal=bayes_optimal, progress=progress)
-    return decompose_arms(agent_name(agent), arms, reference, rng=rng)
+    return decompose_arms(agent_name(agent), arms, reference)
 
 
-def decompose_arms(
-    agent: str, arms: Arms, reference: ReferenceName = "oracle", *, rng: np.random.Generator | None = None
-) -> Decomposition[Arms]:
+def decompose_arms(agent: str, arms: Arms, reference: ReferenceName = "oracle") -> Decomposition[Arms]:
     """Split the gap of arms already run."""
     if reference not in ("oracle", "clairvoyant"):
         raise ValueError(f"reference={reference!r}, allowed are oracle, clairvoyant")
-    return split(agent, reference, arms, rng=rng)
+    return split(agent, reference, arms)

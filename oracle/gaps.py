@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.bootstrap import bootstrap_means, required_episodes
 from oracle.parts import Part
 from terms.aliases import Floats
-from terms.estimates import Estimate
+from terms.estimates import Estimate, estimate_means
+from terms.sample_sizes import Needed, needed_episodes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,11 +92,11 @@ class Decomposition(Generic[ArmsT]):
         known = ", ".join(dict.fromkeys(row.part for row in self.rows))
         raise ValueError(f"no row for part={str(part)!r} in {kind}={label!r}; parts are {known}")
 
-    def required(self, half_width: float) -> dict[str, int | None]:
+    def required(self, half_width: float) -> dict[str, Needed]:
         """Return for each part how many episodes or sessions a 95 % interval of ``half_width`` either side takes."""
         clusters = self.arms.clusters
         parts = self.arms.parts(self.reference)
-        return {name: required_episodes(values, clusters, half_width) for name, values in parts.items()}
+        return {name: needed_episodes(values, clusters, half_width) for name, values in parts.items()}
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the object that is stored: undefined numbers are null."""
@@ -114,17 +114,12 @@ class Decomposition(Generic[ArmsT]):
         return ax
 
 
-def split(agent: str, reference: str, arms: ArmsT, *, rng: np.random.Generator | None = None) -> Decomposition[ArmsT]:
-    """Split the gap of arms already run.
-
-    ``rng`` draws the bootstrap; by default a fixed stream, so the same arms give the same intervals. All parts of a
-    slice come from the same draws, so they add up to the gap in every resample.
-    """
-    draws = np.random.default_rng(0) if rng is None else rng
+def split(agent: str, reference: str, arms: ArmsT) -> Decomposition[ArmsT]:
+    """Split the gap of arms already run."""
     parts, clusters = arms.parts(reference), arms.clusters
     table = np.stack(list(parts.values()), axis=1)
     rows: list[PartRow] = []
     for kind, label, chosen in arms.slices():
-        estimates = bootstrap_means(table[chosen], clusters[chosen], rng=draws)
+        estimates = estimate_means(table[chosen], clusters[chosen])
         rows.extend(PartRow(kind, label, part, *estimate) for part, estimate in zip(parts, estimates, strict=True))
     return Decomposition(agent, reference, arms, tuple(rows))

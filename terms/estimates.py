@@ -1,25 +1,22 @@
 r"""Point estimates with 95 % intervals that respect repeats of a scenario.
 
 A metric is a linear combination of ratios, ``sum_j c_j (sum_i num_ij / sum_i den_ij)``. Its interval linearises each
-ratio, ``e_i = sum_j c_j (num_ij - ratio_j den_ij) / sum_i den_ij``, adds ``e_i`` up within a scenario, and uses
-Student's t with one degree of freedom less than there are scenarios (Cochran, Sampling Techniques, 1977, section 6.10).
-A share of yes-or-no outcomes gets Wilson's interval instead (Wilson 1927), which stays honest at 0 and 1, with the
-number of episodes divided by the design effect when scenarios repeat. An empty denominator is undefined, never 0.
+ratio, ``e_i = sum_j c_j (num_ij - ratio_j den_ij) / sum_i den_ij``, adds ``e_i`` up within a scenario, and is that of a
+mean over the scenarios (Cochran, Sampling Techniques, 1977, section 6.10; :mod:`terms.intervals`). A share of yes-or-no
+outcomes gets an exact interval instead, with the number of episodes divided by the design effect when scenarios repeat.
+An empty denominator is undefined, never 0; where the scenarios say too little there is a value and no interval.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terms.aliases import Floats
-
-LEVEL = 0.95
+from terms.intervals import FEW, mean_bounds, share_bounds, spread_of
 
 
 class Estimate(NamedTuple):
@@ -42,16 +39,11 @@ class Ratio(NamedTuple):
 UNDEFINED = Estimate(None, None, None, 0)
 
 
-@cache
-def normal_quantile(p: float) -> float:
-    """Return the point below which a standard normal lies with probability ``p``."""
-    from scipy.special import ndtri  # half the time of `import terms`, and many commands estimate nothing
+def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp], *, few: int = FEW) -> Estimate:
+    """Estimate a linear combination of ratios; ``clusters`` numbers the scenario of each episode.
 
-    return float(ndtri(p))
-
-
-def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp]) -> Estimate:
-    """Estimate a linear combination of ratios; ``clusters`` numbers the scenario of each episode."""
+    ``few`` is the least number of scenarios that each ratio needs for an interval.
+    """
     counts = [int(np.count_nonzero(ratio.denominator)) for ratio in ratios]
     totals = [float(ratio.denominator.sum()) for ratio in ratios]
     if not ratios or min(counts) == 0 or any(total == 0 for total in totals):
@@ -64,12 +56,24 @@ def estimate_ratios(ratios: Sequence[Ratio], clusters: NDArray[np.intp]) -> Esti
     # A numerator may be positive over a denominator of 0 (a reference that earned nothing): that episode counts too.
     parts = [(ratio.denominator != 0) | (ratio.numerator != 0) for ratio in ratios]
     used = np.any(parts, axis=0)
-    # A side of a contrast with one scenario shows no spread: that is unknown, not zero.
-    is_spread_known = all(len(np.unique(clusters[part])) > 1 for part in parts)
-    half = _half_width(influence[used], clusters[used]) if is_spread_known else None
-    if half is None:
-        return Estimate(value, None, None, sum(counts))
-    return Estimate(value, value - half, value + half, sum(counts))
+    # A side of a contrast with few scenarios shows little of its spread, however many the other side has.
+    is_spread_known = all(len(np.unique(clusters[part])) >= few for part in parts)
+    bounds = influence_bounds(value, influence[used], clusters[used], few=few) if is_spread_known else (None, None)
+    return Estimate(value, *bounds, sum(counts))
+
+
+def estimate_mean(values: Sequence[float] | Floats, *, few: int = FEW) -> Estimate:
+    """Estimate the mean of independent ``values``; undefined where there are none."""
+    column = np.asarray(values, dtype=np.float64)
+    if not len(column):
+        return UNDEFINED
+    return estimate_ratios([Ratio(column, np.ones(len(column)))], np.arange(len(column)), few=few)
+
+
+def estimate_means(values: Floats, clusters: NDArray[np.intp]) -> list[Estimate]:
+    """Estimate the mean of each column of ``values``, shape (episodes, columns)."""
+    ones = np.ones(len(values))
+    return [estimate_ratios([Ratio(column, ones)], clusters) for column in values.T]
 
 
 def estimate_quotient(own: Ratio, other: Ratio, clusters: NDArray[np.intp]) -> Estimate:
@@ -82,8 +86,7 @@ def estimate_quotient(own: Ratio, other: Ratio, clusters: NDArray[np.intp]) -> E
     value = top / bottom
     spread_own = (own.numerator - top * own.denominator) / totals[0]
     spread_other = (other.numerator - bottom * other.denominator) / totals[1]
-    half = _half_width((spread_own - value * spread_other) / bottom, clusters)
-    return Estimate(value, None, None, n) if half is None else Estimate(value, value - half, value + half, n)
+    return Estimate(value, *influence_bounds(value, (spread_own - value * spread_other) / bottom, clusters), n)
 
 
 def estimate_share(successes: Floats, denominator: Floats, clusters: NDArray[np.intp]) -> Estimate:
@@ -94,42 +97,32 @@ def estimate_share(successes: Floats, denominator: Floats, clusters: NDArray[np.
         return UNDEFINED
     hits, groups = successes[used], clusters[used]
     share = float(hits.sum()) / n
-    low, high = wilson(share, n / _design_effect(hits, share, groups))
+    low, high = share_bounds(share, n / _design_effect(hits, share, groups))
     return Estimate(share, low, high, n)
 
 
-def _cluster_sums(values: Floats, clusters: NDArray[np.intp]) -> Floats:
+def influence_bounds(
+    value: float, influence: Floats, clusters: NDArray[np.intp], *, few: int = FEW
+) -> tuple[float | None, float | None]:
+    """Return the interval of ``value``, a sum of the episodes' ``influence`` on it; ``None`` where it is unknown."""
+    sums = cluster_sums(influence, clusters)
+    # Around the value, not around 0: there, what rounding leaves of equal outcomes would look like a spread.
+    low, high = mean_bounds(value, spread_of(value + sums * len(sums), few=few))
+    return (float(low), float(high)) if np.isfinite(low) else (None, None)
+
+
+def cluster_sums(values: Floats, clusters: NDArray[np.intp]) -> Floats:
+    """Return the sum of ``values`` in each cluster, shape (clusters,)."""
     _, index = np.unique(clusters, return_inverse=True)
     sums: Floats = np.bincount(index, weights=values).astype(np.float64)
     return sums
-
-
-def _half_width(influence: Floats, clusters: NDArray[np.intp]) -> float | None:
-    from scipy.special import stdtrit
-
-    sums = _cluster_sums(influence, clusters)
-    groups = len(sums)
-    if groups < 2:
-        return None
-    variance = groups / (groups - 1) * float(np.square(sums).sum())
-    return float(stdtrit(groups - 1, 0.5 + LEVEL / 2)) * math.sqrt(variance)
 
 
 def _design_effect(hits: Floats, share: float, clusters: NDArray[np.intp]) -> float:
     n, groups = len(hits), len(np.unique(clusters))
     if groups == n:
         return 1.0
-    if share in (0.0, 1.0) or groups < 2:
-        return n / groups  # nothing to estimate it from: count each scenario once
-    variance = groups / (groups - 1) * float(np.square(_cluster_sums(hits - share, clusters)).sum()) / n**2
+    if share in (0.0, 1.0) or groups < FEW:
+        return n / groups  # too little to estimate it from: count each scenario once
+    variance = groups / (groups - 1) * float(np.square(cluster_sums(hits - share, clusters)).sum()) / n**2
     return max(1.0, variance / (share * (1 - share) / n))
-
-
-def wilson(share: float, n: float) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share seen in ``n`` (perhaps effective) independent trials."""
-    z = normal_quantile(0.5 + LEVEL / 2)
-    scale = 1 + z**2 / n
-    middle = (share + z**2 / (2 * n)) / scale
-    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
-    # At 0 and 1 the bound equals the share exactly; rounding must not push it past.
-    return (0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half))

@@ -13,9 +13,10 @@ from experiments.cli import options
 from experiments.cli.fitting import prepared_bayes_optimal
 from experiments.cli.playing import default_folder, read_game_config
 from experiments.cli.seating import seated_apart
-from experiments.cli.show import count_bar, estimate, note, number, out, print_table, text_table
+from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
 from experiments.episodes.config import SuiteSpec
 from experiments.players.registry import ModelOptions, build_agent
+from experiments.stats.numerals import needed_text, number_text
 from experiments.storage.files import write_atomically
 from terms import Scenario
 from terms.episode import agent_name
@@ -122,7 +123,7 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     )
     print_table(text_table(title, headings, lines))
     parts = [name for name in quantities if name not in (*bounds, *means)]
-    lines = [(label, *(number(found[label, name].estimate) for name in parts)) for label in labels]
+    lines = [(label, *(number_text(found[label, name].estimate) for name in parts)) for label in labels]
     print_table(text_table("the width is the sum of", ("regime, family, opener", *parts), lines))
     out("both bounds have two standard errors inside. Not in them: what offers between ticks could add; half a tick is")
     out("an estimate of the larger part of that, what the planner gains when the tick is halved.")
@@ -181,7 +182,7 @@ def decomposition_object(report: Decomposition[Arms], spec: SuiteSpec, half_widt
         "suite": spec.label,
         "suite_digest": spec.digest(),
         "half_width": half_width,
-        "required_episodes": report.required(half_width),
+        "required_episodes": {name: n._asdict() for name, n in report.required(half_width).items()},
         "diagnosis": diagnose(report)._asdict(),
     }
 
@@ -194,7 +195,7 @@ def _print_decomposition(report: Decomposition[Arms], found: dict[str, Any]) -> 
         _parts_table("by family", report, [each for each in slices if each[0] == "family"], found),
     )
     verdict = found["diagnosis"]
-    shares = ", ".join(f"{name} {number(share)}" for name, share in verdict["shares"].items())
+    shares = ", ".join(f"{name} {number_text(share)}" for name, share in verdict["shares"].items())
     out(f"mend first: {verdict['fault']} (shares of the clairvoyant's utility: {shares})")
     if report.arms.excluded:
         note(f"note: {len(report.arms.excluded)} scenarios were lost to the provider and excluded from every arm")
@@ -210,7 +211,7 @@ def _parts_table(
     for part in dict.fromkeys([*left_to_right(parts), *parts]):
         needed = found["required_episodes"][part]
         cells = [estimate(report.row(part, *each)._asdict()) for each in slices]
-        lines.append((part.replace("_", " "), *cells, "-" if needed is None else str(needed)))
+        lines.append((part.replace("_", " "), *cells, needed_text(needed)))
     lines.append(("n", *(str(report.row("played", *each).n) for each in slices), ""))
     headings = ("part", *(label for _, label in slices), f"n for +-{found['half_width']:g} overall")
     return text_table(title, headings, lines)

@@ -218,7 +218,8 @@ def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
     rows = [(row.agent, *map(_ranked, row.cells)) for row in table.rows]
     print_table(text_table("orders of agents, 95 % intervals", ("agent", *table.columns), rows))
     for column, found in table.paired.items():
-        out(f"{column}: {'; then '.join(' = '.join(group) for group in found.groups)}   (= cannot be told apart)")
+        shown = ", ".join(f"{name} ({found.letters[name]})" for name in found.ranking)
+        out(f"{column}: {shown}; those that share a letter are not told apart")
     for line in table.differences:
         out(line)
 

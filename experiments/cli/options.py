@@ -77,5 +77,9 @@ Difference = Annotated[
     float | None,
     typer.Option(min=0.0, help="State the scenarios needed for this difference (default: the one found)."),
 ]
+Margin = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="Differences within this margin count as none: equivalence becomes a verdict."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run folders.")]

@@ -6,13 +6,12 @@ import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-import numpy as np
 import typer
 
 from experiments.cli import options
-from experiments.cli.show import count_bar, difference_rows, note, out, print_table
+from experiments.cli.show import count_bar, note, out, print_table, text_table
 from experiments.comparing.years import UNFINISHED, compare_years, find_years, read_outcomes, why_excluded
 from experiments.engine.run import load_run
 from experiments.episodes.config import SUITE, check_same_suite
@@ -23,108 +22,103 @@ from experiments.sessions.folder import GAP, is_sessions
 from experiments.sessions.gap_file import NOT_CHECKED
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.summary import PAIRED as PAIRED_IN_SESSIONS
-from experiments.stats.paired import PAIRED, Comparison, compare_values, separation_table
-from experiments.stats.paired import compare as compare_runs
+from experiments.stats.paired import PAIRED, Comparison, Outcomes, compare_outcomes, scenario_outcomes
+from experiments.stats.separation import Separation, compare_with_separation
+from experiments.stats.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
 from experiments.years.metric_words import BETTER
 from experiments.years.run import is_year
 from experiments.years.verify import verify_year
+from terms.metric_table import METRIC_BY_NAME
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from experiments.sessions.folder import SessionsRun
     from oracle.belief_errors import Trace
 
-BOOTSTRAP_SEED = 0
 _METRIC_HELP = (
     f"Episodes: {', '.join(PAIRED)}; commerce runs also profit; sessions: {', '.join(PAIRED_IN_SESSIONS)}; "
     f"years: {', '.join(BETTER)}."
 )
-_COLUMNS = ("pair", "difference [95 %]", "p (Holm)", "verdict", "n", "n needed")
 
 
-def compare(
+class _Asked(TypedDict):
+    """What the user names in the unit of the metric."""
+
+    delta: float | None
+    margin: float | None
+
+
+def compare(  # noqa: PLR0913 - one parameter an option
     runs: options.Runs,
     metric: Annotated[str | None, typer.Option(help=_METRIC_HELP)] = None,
     separation: Annotated[bool, typer.Option(help="Also show which metric tells them apart in which regime.")] = False,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Show all pairs as a matrix, with the n each needs.")
+    ] = False,
     difference: options.Difference = None,
+    margin: options.Margin = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare agents on the scenarios, sessions or worlds all met: paired differences, ties, how many are needed."""
-    if any(map(is_sessions, runs)):
+    """Compare agents on the scenarios, sessions or worlds all met: differences, verdicts, how many are needed."""
+    asked = _Asked(delta=difference, margin=margin)
+    rows: list[Separation] = []
+    if any(map(is_sessions, runs)) or (years := find_years(runs)):
         if separation:
-            raise ValueError("--separation is about regimes of negotiations; leave it out for sessions")
-        _compare_sessions(runs, metric or "terminal_balance", difference, as_json=as_json)
-        return
-    if years := find_years(runs):
-        if separation:
-            raise ValueError("--separation is about regimes of negotiations; leave it out for years")
-        _compare_years(years, metric or "final_assets", difference, as_json=as_json)
-        return
-    loaded = load_same_suite(runs)
-    metric = metric or "se_plus"
-    records = {run.header.agent: run.records for run in loaded}
-    comparison = _compare_profit(loaded, difference) if metric == "profit" else None
-    comparison = comparison or compare_runs(
-        records, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference
-    )
-    rows = separation_table(records, rng=np.random.default_rng(BOOTSTRAP_SEED)) if separation else []
+            raise ValueError("--separation is about regimes of negotiations; leave it out for sessions and years")
+        if any(map(is_sessions, runs)):
+            comparison, label = _compare_sessions(runs, metric or "terminal_balance", asked)
+        else:
+            comparison, label = _compare_years(years, metric or "final_assets", asked), "store years"
+    else:
+        loaded = load_same_suite(runs)
+        label = loaded[0].header.spec.label
+        comparison, rows = _compare_talks(loaded, metric or "se_plus", asked, separation=separation)
     if as_json:
-        out(
-            json.dumps(
-                {
-                    "metric": metric,
-                    "suite": loaded[0].header.spec.label,
-                    "groups": comparison.groups,
-                    "differences": [d._asdict() for d in comparison.differences],
-                    "separation": [{**row._asdict(), "difference": row.difference._asdict()} for row in rows],
-                },
-                allow_nan=False,
-            )
-        )
+        found = {"suite": label, **comparison.to_json_object(), "separation": [row.to_json_object() for row in rows]}
+        out(json.dumps(found, allow_nan=False))
         return
-    _print_comparison(comparison, loaded[0].header.spec.label)
-    for regime in sorted({row.regime for row in rows}):
-        for name in PAIRED:
-            part = [row.difference for row in rows if (row.metric, row.regime) == (name, regime)]
-            if part:
-                print_table(_table(f"{name} in {regime}", difference_rows(part)))
+    _print_comparison(comparison, label, as_matrix=matrix)
+    for name, regime in dict.fromkeys((row.difference.metric, row.regime) for row in rows):
+        part = [row.difference for row in rows if (row.difference.metric, row.regime) == (name, regime)]
+        print_table(text_table(f"{name} in {regime}", PAIR_HEADINGS, list(map(pair_row, part))))
 
 
-def _compare_profit(runs: Sequence[Run], difference: float | None) -> Comparison:
-    """Compare the profit of single negotiations, in dollars, of commerce runs."""
-    values = {
-        run.header.agent: {row.scenario_id: row.profit_cents / 100 for row in run_money(run.header, run.records)}
+def _compare_talks(
+    runs: Sequence[Run], metric: str, asked: _Asked, *, separation: bool
+) -> tuple[Comparison, list[Separation]]:
+    """Compare runs of episodes; ``profit`` is that of single negotiations, in dollars, of commerce runs."""
+    if metric != "profit" and metric not in PAIRED:
+        raise ValueError(f"metric={metric!r}, allowed are {', '.join(PAIRED)}; commerce runs also profit")
+    outcomes = {
+        run.header.agent: _profits(run) if metric == "profit" else scenario_outcomes(run.records, metric)
         for run in runs
     }
-    return compare_values(values, "profit", "higher", rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
+    better = "higher" if metric == "profit" else METRIC_BY_NAME[metric].better
+    if separation:
+        records = {run.header.agent: run.records for run in runs}
+        return compare_with_separation(outcomes, records, metric, better, **asked)
+    return compare_outcomes(outcomes, metric, better, **asked), []
 
 
-def _compare_sessions(folders: Sequence[Path], metric: str, difference: float | None, *, as_json: bool) -> None:
+def _profits(run: Run) -> Outcomes:
+    found: dict[str, list[float]] = {}
+    for row in run_money(run.header, run.records):
+        found.setdefault(row.scenario_id, []).append(row.profit_cents / 100)
+    return found
+
+
+def _compare_sessions(folders: Sequence[Path], metric: str, asked: _Asked) -> tuple[Comparison, str]:
     """Compare agents by whole sessions on the same chains."""
     from experiments.comparing.sessions import compare_sessions
 
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
     runs = load_all_sessions(folders)
-    comparison, label = compare_sessions(runs, metric, rng=rng, delta=difference), runs[0].header.spec.label
-    if as_json:
-        found = [d._asdict() for d in comparison.differences]
-        shown = {"metric": metric, "suite": label, "groups": comparison.groups, "differences": found}
-        out(json.dumps(shown, allow_nan=False))
-        return
-    _print_comparison(comparison, label)
+    return compare_sessions(runs, metric, **asked), runs[0].header.spec.label
 
 
-def _compare_years(years: Sequence[Path], metric: str, difference: float | None, *, as_json: bool) -> None:
+def _compare_years(years: Sequence[Path], metric: str, asked: _Asked) -> Comparison:
     outcomes = read_outcomes(years, metric)
     for folder, why in outcomes.excluded.items():
         note(f"EXCLUDED: {folder} is in no number ({why})")
-    comparison = compare_years(outcomes, metric, rng=np.random.default_rng(BOOTSTRAP_SEED), delta=difference)
-    if as_json:
-        rows = [d._asdict() for d in comparison.differences]
-        out(json.dumps({"metric": metric, "groups": comparison.groups, "differences": rows}, allow_nan=False))
-        return
-    _print_comparison(comparison, "store years")
+    return compare_years(outcomes, metric, **asked)
 
 
 def report(
@@ -251,21 +245,14 @@ def note_gaps(runs: Sequence[Run]) -> None:
             note(f"note: {run.folder} holds {len(run.records)} of {run.header.spec.num_episodes} episodes")
 
 
-def _print_comparison(comparison: Comparison, label: str) -> None:
-    print_table(
-        _table(f"{comparison.metric} on {label}, paired on the same draws", difference_rows(comparison.differences))
-    )
-    for rank, group in enumerate(comparison.groups, 1):
-        tie = "  (cannot be told apart)" if len(group) > 1 else ""
-        out(f"{rank}. {' = '.join(group)}{tie}")
-
-
-def _table(title: str, rows: Sequence[tuple[str, ...]]) -> Table:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for heading in _COLUMNS:
-        table.add_column(heading, justify="left" if heading in ("pair", "verdict") else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _print_comparison(comparison: Comparison, label: str, *, as_matrix: bool) -> None:
+    title = f"{comparison.metric} on {label}"
+    if as_matrix:
+        print_table(text_table(f"{title}: verdict above the diagonal, n needed below", *matrix(comparison)))
+        out(LEGEND)
+    else:
+        print_table(text_table(title, PAIR_HEADINGS, list(map(pair_row, comparison.differences))))
+    for rank, name in enumerate(comparison.ranking, 1):
+        out(f"{rank}. {name}  {comparison.letters[name]}")
+    out(family_sentence(comparison))
+    out(pairing_sentence(comparison.differences))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.cli.seating import seated_apart
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
 from experiments.players.player import Player
+from experiments.stats.numerals import needed_text
 from terms.episode import agent_name
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def print_gap(found: Mapping[str, Any]) -> None:
 
     needed, width = found["required_sessions"], found["half_width"]
     rows = [
-        (row["part"].replace("_", " "), estimate(row), str(row["n"]), str(needed[row["part"]] or "-"))
+        (row["part"].replace("_", " "), estimate(row), str(row["n"]), needed_text(needed[row["part"]]))
         for row in found["rows"]
     ]
     title = f"gap of {found['agent']} to the ruin-aware reference, dollars of final balance, 95 % intervals"

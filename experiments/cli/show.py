@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from experiments.stats.numerals import interval_text, number_text
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from rich.console import Console
     from rich.table import Table
 
     from experiments.engine.pool import Progress
-    from experiments.stats.paired import Difference
+
 
 HEADLINE = (
     "mean_utility", "se_plus", "agr_plus", "cse_plus", "fagr_minus", "agent_exit_minus",
@@ -54,20 +56,13 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=160)
 
 
-def number(value: float | None) -> str:
-    """Return a number with the digits that carry meaning, and a dash for undefined."""
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.2f}"
-
-
 def estimate(entry: Mapping[str, Any]) -> str:
     """Return ``estimate [low, high]`` of a JSON estimate."""
     if entry["estimate"] is None:
         return "-"
     if entry["low"] is None:
-        return number(entry["estimate"])
-    return f"{number(entry['estimate'])} [{number(entry['low'])}, {number(entry['high'])}]"
+        return number_text(entry["estimate"])
+    return f"{number_text(entry['estimate'])} {interval_text(entry['low'], entry['high'])}"
 
 
 def metrics_tables(title: str, metrics: Mapping[str, Any]) -> list[Table]:
@@ -86,7 +81,12 @@ def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table
 
     from terms.metrics import METRIC_BY_NAME, PCT_ORACLE
 
-    table = Table(title=title, title_justify="left", caption="95 % intervals; - is undefined", caption_justify="left")
+    table = Table(
+        title=title,
+        title_justify="left",
+        caption="95 % intervals, none where there is too little to say; - is undefined",
+        caption_justify="left",
+    )
     for heading in ("metric", "better", *slices):
         justify: Literal["left", "right"] = "left" if heading in ("metric", "better") else "right"
         table.add_column(heading, justify=justify, overflow="fold")  # a digit that is cut off would be another number
@@ -100,21 +100,6 @@ def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table
                 label, "higher", *(f"{estimate(part[name])}  n={part[name]['n']}" for part in slices.values())
             )
     return table
-
-
-def difference_rows(differences: Sequence[Difference]) -> list[tuple[str, ...]]:
-    """Return one row of text per difference."""
-    return [
-        (
-            f"{d.first} - {d.second}",
-            estimate(d._asdict()),
-            "-" if d.p_holm is None else f"{d.p_holm:.2g}",
-            "different" if d.is_significant else "tie",
-            str(d.n),
-            "-" if d.needed is None else str(d.needed),
-        )
-        for d in differences
-    ]
 
 
 def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -10,10 +10,11 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.fitting import prepared_bayes_optimal
-from experiments.cli.show import count_bar, note, number, out, print_table, text_table
+from experiments.cli.show import count_bar, note, out, print_table, text_table
 from experiments.engine.run import load_run
 from experiments.episodes.folder import Run
 from experiments.episodes.suite_task import EPISODES
+from experiments.stats.numerals import number_text
 from terms.records import EpisodeRecord
 from terms.types import Family
 
@@ -68,11 +69,11 @@ def find_episode(run: Run, episode: str) -> EpisodeRecord:
 
 def _setting(told: Explanation, record: EpisodeRecord) -> list[str]:
     hidden = told.counterpart
-    deal = f"zopa {number(told.zopa)}" if told.zopa > 0 else "no deal possible"
+    deal = f"zopa {number_text(told.zopa)}" if told.zopa > 0 else "no deal possible"
     return [
         f"{told.scenario_id}, played by {told.agent} as {record.agent_role}",
-        f"own reservation {number(record.agent_type.reservation_price)}; the counterpart: {told.family}, "
-        f"reservation {number(hidden['reservation_price'])}, urgency {number(hidden['urgency'])}, "
+        f"own reservation {number_text(record.agent_type.reservation_price)}; the counterpart: {told.family}, "
+        f"reservation {number_text(hidden['reservation_price'])}, urgency {number_text(hidden['urgency'])}, "
         f"{hidden['stance']}; {deal}",
     ]
 
@@ -83,30 +84,31 @@ def _move_row(move: MoveReview) -> tuple[str, ...]:
     cue = "-" if move.cue is None else f"{move.cue.sentiment.value} {move.cue.posture.value}"
     return (
         str(move.round),
-        number(move.standing_price),
+        number_text(move.standing_price),
         cue,
-        f"{number(exact['r_mean'])} [{number(low)}, {number(high)}]",
-        "-" if stated is None else number(stated.r_hat),
+        f"{number_text(exact['r_mean'])} [{number_text(low)}, {number_text(high)}]",
+        "-" if stated is None else number_text(stated.r_hat),
         f"{100 * exact['feasible_prob']:.0f} %",
         _act(move.decision, move.price),
         _act(move.reference_decision, move.reference_price),
-        number(move.cost),
-        number(move.hindsight_cost),
+        number_text(move.cost),
+        number_text(move.hindsight_cost),
     )
 
 
 def _act(decision: Any, price: float | None) -> str:
     if decision is None:
         return "no usable reply"
-    return decision.value if price is None else f"{decision.value} {number(price)}"
+    return decision.value if price is None else f"{decision.value} {number_text(price)}"
 
 
 def _verdict(told: Explanation, record: EpisodeRecord) -> list[str]:
-    costs = ", ".join(f"{name} {number(cost)}" for name, cost in told.costs.items())
+    costs = ", ".join(f"{name} {number_text(cost)}" for name, cost in told.costs.items())
     where = "" if told.costliest_round is None else f"; the costliest move was in round {told.costliest_round}"
     return [
-        f"ended by {record.termination.value.replace('_', ' ')}, utility {number(told.utility)}; "
-        f"knowing the type it was worth {number(told.clairvoyant_value)} at the start, noise {number(told.noise)}",
+        f"ended by {record.termination.value.replace('_', ' ')}, utility {number_text(told.utility)}; "
+        f"knowing the type it was worth {number_text(told.clairvoyant_value)} at the start, "
+        f"noise {number_text(told.noise)}",
         f"expected cost of the moves: {costs}. Loss came from: {told.source}{where}",
     ]
 
@@ -156,7 +158,7 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
     rows = [
         (f"{c.family} {c.prior} {c.opener}{'' if c.has_cues else ' no cues'}",
          f"{c.utility_share:.4f} +- {c.utility_share_se:.4f}", str(c.n),
-         f"{c.surplus_efficiency:.4f} +- {c.surplus_efficiency_se:.4f}", str(c.n_feasible), number(c.residual))
+         f"{c.surplus_efficiency:.4f} +- {c.surplus_efficiency_se:.4f}", str(c.n_feasible), number_text(c.residual))
         for c in checks
     ]  # fmt: skip
     headings = ("values", "U / E[zopa]", "n", "SE+", "n feasible", "residual, % of R")

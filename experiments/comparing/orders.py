@@ -12,21 +12,18 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from experiments.comparing.sessions import check_comparable, compare_sessions
 from experiments.episodes.config import check_same_suite
 from experiments.episodes.folder import Run, run_money
 from experiments.episodes.money_metrics import summarize_money
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.summary import summarize_sessions
-from experiments.stats.paired import Comparison, Difference, compare, compare_values
+from experiments.stats.paired import Comparison, Difference, compare, compare_outcomes
 from terms.estimates import UNDEFINED, Estimate
 from terms.metrics import summarize
 
 #: Column, with +1 where more is better and -1 where less is.
 COLUMNS = {"se_plus": 1, "regret_rate": -1, "terminal_balance": 1}
-BOOTSTRAP_SEED = 0
 
 
 class Cell(NamedTuple):
@@ -66,10 +63,7 @@ class OrderTable(NamedTuple):
                 for row in self.rows
             },
             "differences": list(self.differences),
-            "paired": {
-                column: {"groups": found.groups, "differences": [each._asdict() for each in found.differences]}
-                for column, found in self.paired.items()
-            },
+            "paired": {column: found.to_json_object() for column, found in self.paired.items()},
         }
 
 
@@ -100,28 +94,28 @@ def order_agents(runs: Sequence[Run], sessions: Sequence[SessionsRun]) -> OrderT
 
 
 def _paired_talks(runs: Sequence[Run]) -> dict[str, Comparison]:
-    if len(runs) < 2:
+    scored = [run for run in runs if any(not each.is_excluded for each in run.records)]
+    if len(scored) < 2:
         return {}
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
     left = {
         run.header.agent: {
-            row.scenario_id: (row.best_cents - row.profit_cents) / 100
+            row.scenario_id: [(row.best_cents - row.profit_cents) / 100]
             for row in run_money(run.header, run.records)
             if row.best_cents is not None
         }
-        for run in runs
+        for run in scored
     }
     return {
-        "se_plus": compare({run.header.agent: run.records for run in runs}, "se_plus", rng=rng),
-        "regret_rate": compare_values(left, "money_left", "lower", rng=rng),
+        "se_plus": compare({run.header.agent: run.records for run in scored}, "se_plus"),
+        "regret_rate": compare_outcomes(left, "money_left", "lower"),
     }
 
 
 def _paired_balances(sessions: Sequence[SessionsRun]) -> dict[str, Comparison]:
-    if len(sessions) < 2:
+    scored = [run for run in sessions if any(each.is_scored for each in run.sessions)]
+    if len(scored) < 2:
         return {}
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
-    return {"terminal_balance": compare_sessions(sessions, "terminal_balance", rng=rng)}
+    return {"terminal_balance": compare_sessions(scored, "terminal_balance")}
 
 
 def order_values(values: Mapping[str, Mapping[str, Estimate]], paired: Mapping[str, Comparison]) -> OrderTable:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from commerce.bankroll import SessionEnd
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.summary import PAIRED, session_values, sessions_invalidity
-from experiments.stats.paired import Comparison, compare_values
+from experiments.stats.paired import Comparison, compare_outcomes
 
 
 def compare_sessions(
-    runs: Sequence[SessionsRun], metric: str, *, rng: np.random.Generator, delta: float | None = None
+    runs: Sequence[SessionsRun], metric: str, *, delta: float | None = None, margin: float | None = None
 ) -> Comparison:
     """Compare every pair of agents on ``metric``.
 
@@ -29,13 +27,13 @@ def compare_sessions(
     check_comparable(runs)
     values = {
         run.header.agent: {
-            f"session {session.session:05d}": session_values(session)[metric]
+            f"session {session.session:05d}": [session_values(session)[metric]]
             for session in run.sessions
             if session.is_scored
         }
         for run in runs
     }
-    return compare_values(values, metric, PAIRED[metric], rng=rng, delta=delta)
+    return compare_outcomes(values, metric, PAIRED[metric], delta=delta, margin=margin)
 
 
 def check_comparable(runs: Sequence[SessionsRun]) -> None:

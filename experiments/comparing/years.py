@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from experiments.stats.paired import Comparison, compare_values
+from experiments.stats.paired import Comparison, compare_outcomes
 from experiments.years.metric_words import BETTER
 from experiments.years.run import HEADER, RESULT, is_year, read_spec
 from experiments.years.transcript import read_outcome
@@ -18,10 +16,10 @@ UNFINISHED = "unfinished"
 """Why a year that may go on has no score."""
 
 
-class Outcomes(NamedTuple):
-    """A metric by agent and world, repeats averaged; ``excluded`` says of each year without a score why."""
+class YearOutcomes(NamedTuple):
+    """A metric by agent and world, one value a repeat; ``excluded`` says of each year without a score why."""
 
-    values: dict[str, dict[str, float]]
+    values: dict[str, dict[str, list[float]]]
     excluded: dict[Path, str]
 
 
@@ -43,7 +41,7 @@ def find_years(folders: Sequence[Path]) -> list[Path]:
     return [year for years in found for year in years]
 
 
-def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
+def read_outcomes(years: Sequence[Path], metric: str) -> YearOutcomes:
     """Return the metric of every scored year.
 
     Raises
@@ -65,8 +63,7 @@ def read_outcomes(years: Sequence[Path], metric: str) -> Outcomes:
         value = result["metrics"][metric]["value"]
         if value is not None:
             by_world.setdefault(f"{spec.world_digest}/{spec.rules}/{spec.num_days}", []).append(value)
-    means = {agent: {world: sum(v) / len(v) for world, v in worlds.items()} for agent, worlds in found.items()}
-    return Outcomes(means, excluded)
+    return YearOutcomes(found, excluded)
 
 
 def why_excluded(folder: Path) -> str | None:
@@ -78,9 +75,9 @@ def why_excluded(folder: Path) -> str | None:
 
 
 def compare_years(
-    outcomes: Outcomes, metric: str, *, rng: np.random.Generator, delta: float | None = None
+    outcomes: YearOutcomes, metric: str, *, delta: float | None = None, margin: float | None = None
 ) -> Comparison:
     """Compare every pair of agents by world, as :func:`experiments.stats.paired.compare` does by scenario."""
     if len(outcomes.values) < 2:
         raise ValueError(f"runs has years of {len(outcomes.values)} agent; a comparison needs at least 2")
-    return compare_values(outcomes.values, metric, BETTER[metric], rng=rng, delta=delta)
+    return compare_outcomes(outcomes.values, metric, BETTER[metric], delta=delta, margin=margin)

@@ -6,12 +6,13 @@ With ``Pi_i`` the profit of negotiation i and ``Pi*_i`` the best feasible one, o
     regret = 1 - \sum_i \Pi_i / \sum_i \Pi^*_i, \qquad left_i = \Pi^*_i - \Pi_i,
 
 so a few big lots weigh more. Its interval is that of a linearised ratio (:mod:`terms.estimates`), which stays honest
-with few scenarios; that of the standard error is a percentile bootstrap over scenarios.
+with few scenarios; that of the standard error is Bonett's (:mod:`terms.sample_sizes`).
 Money is summed in whole cents and shown in dollars. Trials that the provider lost are left out.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,12 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.episodes.money_columns import MoneyColumns, MoneyRow
-from experiments.stats.paired import bootstrap_clusters
 from terms.aliases import Floats
-from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.estimates import UNDEFINED, Estimate, Ratio, cluster_sums, estimate_ratios, estimate_share
+from terms.intervals import spread_of
 from terms.metric import Metric
+from terms.sample_sizes import deviation_bounds
 
-BOOTSTRAP_SEED = 0
+MIN_SPREAD_SCENARIOS = 72
+"""With fewer scenarios the standard error has no interval: how far profits spread is in the few large lots."""
 LOT_EDGES = (1, 11, 21, 31, 41)
 
 
@@ -48,20 +51,15 @@ def _total_profit(c: MoneyColumns) -> Estimate:
 
 def _profit_se(c: MoneyColumns) -> Estimate:
     """Return the standard error of the mean profit, clustered by scenario."""
-    groups = int(c.clusters.max()) + 1 if len(c.clusters) else 0
-    if groups < 2:
-        return UNDEFINED._replace(n=len(c.profit))
-    sums: Floats = np.bincount(c.clusters, weights=c.profit, minlength=groups).astype(np.float64) / 100
-    counts = np.bincount(c.clusters, minlength=groups).astype(float)
-
-    def spread(sums: Floats, counts: Floats) -> Floats:
-        mean = sums.sum(axis=-1, keepdims=True) / counts.sum(axis=-1, keepdims=True)
-        squares = np.square(sums - mean * counts).sum(axis=-1) * groups / (groups - 1)
-        found: Floats = np.sqrt(squares) / counts.sum(axis=-1)
-        return found
-
-    low, high = bootstrap_clusters(spread, (sums, counts), rng=np.random.default_rng(BOOTSTRAP_SEED))
-    return Estimate(float(spread(sums, counts)), low, high, len(c.profit))
+    n = len(c.profit)
+    sums, counts = cluster_sums(c.profit / 100, c.clusters), cluster_sums(c.ones, c.clusters)
+    if len(counts) < 2:
+        return UNDEFINED._replace(n=n)
+    influence = (sums - counts * (sums.sum() / n)) * (len(counts) / n)
+    root = math.sqrt(len(counts))
+    is_enough = len(counts) >= MIN_SPREAD_SCENARIOS and bool(np.isfinite(spread_of(influence).error))
+    low, high = (bound / root for bound in deviation_bounds(influence)) if is_enough else (None, None)
+    return Estimate(float(influence.std(ddof=1)) / root, low, high, n)
 
 
 def _left(c: MoneyColumns) -> Estimate:

@@ -11,7 +11,7 @@ from experiments.llm.calls import Ended, Recalled, Reserved, Row, episode_key, e
 from experiments.llm.spending import Spending
 from experiments.players.receipts import Verdict
 from experiments.players.voice import NARRATOR
-from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.estimates import Estimate, estimate_mean, estimate_share
 
 
 class CallFacts(NamedTuple):
@@ -43,7 +43,7 @@ def call_facts(rows: Sequence[Row]) -> CallFacts:
         num_attempts=sum(isinstance(row, Reserved) for row in rows),
         num_failed=sum(row.error is not None for row in ended),
         num_recalled=sum(isinstance(row, Recalled) for row in rows),
-        latency_s=_mean(latencies),
+        latency_s=estimate_mean(latencies),
         served_by=_served_by(applied),
         refused=tuple(sorted({name for row in applied for name in _applied(row).get("refused") or ()})),
         efforts=tuple(sorted({effort for row in applied if (effort := _applied(row).get("effort"))})),
@@ -68,12 +68,6 @@ def _applied(row: Ended) -> Mapping[str, Any]:
     return (row.completion or {}).get("applied") or {}
 
 
-def _mean(values: np.ndarray) -> Estimate:
-    if not len(values):
-        return UNDEFINED
-    return estimate_ratios([Ratio(values, np.ones(len(values)))], np.arange(len(values)))
-
-
 def cost_per_episode(rows: Sequence[Row], seeds: Iterable[int]) -> Estimate:
     """Return the dollars an episode cost, over the episodes with these agent seeds all of whose money is known.
 
@@ -89,7 +83,7 @@ def cost_per_episode(rows: Sequence[Row], seeds: Iterable[int]) -> Estimate:
         else:
             episode[row.attempt_id] = _known(row)
     known = [list(episode.values()) for episode in held.values() if episode and None not in episode.values()]
-    return _mean(np.array([sum(amount or 0 for amount in amounts) / 1e6 for amounts in known], dtype=float))
+    return estimate_mean(np.array([sum(amount or 0 for amount in amounts) / 1e6 for amounts in known], dtype=float))
 
 
 def _known(row: Reserved | Ended) -> int | None:

@@ -176,17 +176,26 @@ class SuiteComparison:
     ----------
     suite
         Label of the runs compared.
-    groups
-        Agents in groups of ties, best first; every agent at most once.
-    differences
-        Lines ``(better, worse, text)``, the text holding the difference with its interval.
+    ranking
+        Agents, best first.
+    letters
+        Letters of each; two agents share one exactly if they are not told apart.
+    headings, differences
+        A table of the pairs, finished text.
+    matrix_headings, matrix
+        A matrix of the pairs, finished text: verdicts above the diagonal, how many scenarios are needed below.
     note
         How the comparison was made: metric, pairing, correction.
     """
 
     suite: str
-    groups: tuple[tuple[str, ...], ...]
-    differences: tuple[tuple[str, str, str], ...] = ()
+    ranking: tuple[str, ...]
+    letters: Mapping[str, str]
+    headings: tuple[str, ...] = ()
+    differences: Sequence[tuple[str, ...]] = ()
+    matrix_headings: tuple[str, ...] = ()
+    matrix: Sequence[tuple[str, ...]] = ()
+    legend: str = ""
     note: str = ""
 
 
@@ -216,11 +225,11 @@ def check_inputs(
 def _check_comparison(comparison: SuiteComparison, agents: Sequence[str]) -> None:
     if not agents:
         raise ValueError(f"comparison of suite={comparison.suite!r}, but no run is on that suite")
-    named = [agent for group in comparison.groups for agent in group]
+    named = list(comparison.ranking)
     for agent in named:
         if agent not in agents:
             raise ValueError(
                 f"comparison of suite={comparison.suite!r} names agent={agent!r}, runs there are {', '.join(agents)}"
             )
         if named.count(agent) > 1:
-            raise ValueError(f"comparison of suite={comparison.suite!r} puts agent={agent!r} in two groups of ties")
+            raise ValueError(f"comparison of suite={comparison.suite!r} ranks agent={agent!r} twice")

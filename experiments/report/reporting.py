@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from experiments.episodes.config import DATA, SUITE, check_same_suite
 from experiments.episodes.folder import Run, run_money
 from experiments.episodes.money_metrics import money_object
@@ -16,14 +14,12 @@ from experiments.llm.calls import MODEL_CALLS, read_calls
 from experiments.players.costing import call_facts, cost_per_episode, reply_rates
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
 from experiments.report.explaining import belief_facts, posterior_check, read_waterfall
-from experiments.stats.paired import Difference, compare
+from experiments.stats.paired import compare_outcomes, scenario_outcomes
+from experiments.stats.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
     from oracle.belief_errors import Trace
-
-BOOTSTRAP_SEED = 0
-
 
 Reviews = Mapping[Path, Mapping[str, Sequence[Mapping[str, Any]]]]
 
@@ -58,7 +54,7 @@ def report_on(
         by_suite.setdefault(labels[run.header.digests[SUITE]], []).append(run)
     for group in by_suite.values():
         check_same_suite([run.header for run in group])
-    comparisons = [suite_comparison(label, group) for label, group in by_suite.items() if len(group) > 1]
+    comparisons = [each for label, group in by_suite.items() if (each := suite_comparison(label, group)) is not None]
     found = traces or {}
     report_runs = [
         replace(
@@ -184,25 +180,22 @@ def _model_notices(agent: str, model: ModelFacts) -> list[str]:
     return notices
 
 
-def suite_comparison(label: str, runs: Sequence[Run]) -> SuiteComparison:
-    """Compare the runs of one suite on SE+, paired on the same draws."""
-    comparison = compare({run.header.agent: run.records for run in runs}, rng=np.random.default_rng(BOOTSTRAP_SEED))
+def suite_comparison(label: str, runs: Sequence[Run]) -> SuiteComparison | None:
+    """Compare the runs of one suite on SE+; ``None`` where fewer than two have one."""
+    outcomes = {run.header.agent: scenario_outcomes(run.records, "se_plus") for run in runs}
+    scored = {agent: blocks for agent, blocks in outcomes.items() if blocks}
+    if len(scored) < 2:
+        return None
+    comparison = compare_outcomes(scored, "se_plus", "higher")
+    headings, rows = matrix(comparison)
     return SuiteComparison(
         suite=label,
-        groups=comparison.groups,
-        differences=tuple(_sentence(d) for d in comparison.differences if d.estimate is not None),
-        note="SE+, paired on the same scenarios, 95 % intervals, Holm-corrected t-tests",
+        ranking=comparison.ranking,
+        letters=comparison.letters,
+        headings=PAIR_HEADINGS,
+        differences=list(map(pair_row, comparison.differences)),
+        matrix_headings=headings,
+        matrix=rows,
+        legend=LEGEND,
+        note=f"SE+. {family_sentence(comparison)} {pairing_sentence(comparison.differences)}",
     )
-
-
-def _sentence(difference: Difference) -> tuple[str, str, str]:
-    estimate = difference.estimate or 0.0
-    better, worse = (difference.first, difference.second) if estimate >= 0 else (difference.second, difference.first)
-    sign = 1 if estimate >= 0 else -1
-    interval = ""
-    if difference.low is not None and difference.high is not None:
-        low, high = sorted((sign * difference.low, sign * difference.high))
-        interval = f" [{low:.3f}, {high:.3f}]"
-    verdict = "different" if difference.is_significant else "not told apart"
-    needed = "" if difference.needed is None else f", {difference.needed} scenarios would show it"
-    return better, worse, f"{abs(estimate):.3f}{interval}, n={difference.n}: {verdict}{needed}"

@@ -141,11 +141,14 @@ def _gate(run: ReportRun, max_share: float) -> Gate:
 
 
 class Placement(NamedTuple):
-    """A row of the leaderboard. ``rank`` is a number, a span such as ``2–4`` for a tie, or ``None`` if not compared."""
+    """A row of the leaderboard; ``rank`` is ``None`` if it was not compared.
+
+    Rows that share a letter are not told apart.
+    """
 
     view: RunView
-    rank: str | None
-    position: str
+    rank: int | None
+    letters: str
 
 
 @dataclass(frozen=True)
@@ -189,21 +192,12 @@ def suite_views(views: Sequence[RunView], comparisons: Sequence[SuiteComparison]
 
 def _place(views: Sequence[RunView], comparison: SuiteComparison | None) -> list[Placement]:
     by_agent = {view.run.agent: view for view in views}
-    placements: list[Placement] = []
-    for group in comparison.groups if comparison else ():
-        first, last = len(placements) + 1, len(placements) + len(group)
-        rank = f"{first}" if len(group) == 1 else f"{first}–{last}"
-        for index, agent in enumerate(group):
-            placements.append(Placement(by_agent[agent], rank, _position(index, len(group))))
+    ranking = comparison.ranking if comparison else ()
+    letters = comparison.letters if comparison else {}
+    placements = [Placement(by_agent[agent], rank, letters[agent]) for rank, agent in enumerate(ranking, 1)]
     placed = {placement.view.key for placement in placements}
     rest = sorted((view for view in views if view.key not in placed), key=_validity_and_surplus)
-    return [*placements, *(Placement(view, None, "alone") for view in rest)]
-
-
-def _position(index: int, size: int) -> str:
-    if size == 1:
-        return "alone"
-    return "first" if index == 0 else "last" if index == size - 1 else "middle"
+    return [*placements, *(Placement(view, None, "") for view in rest)]
 
 
 def _validity_and_surplus(view: RunView) -> tuple[bool, bool, float]:
@@ -253,8 +247,8 @@ def headline(suite: SuiteView) -> str:
         return "No run on this suite has a valid, defined SE+."
     best = scored[0]
     value = best.view.summary.overall["se_plus"]
-    tied = [p.view.run.agent for p in scored[1:] if best.rank is not None and p.rank == best.rank]
+    tied = [p.view.run.agent for p in scored[1:] if set(p.letters.split()) & set(best.letters.split())]
     bounds = "" if value.low is None or value.high is None else f" [{100 * value.low:.1f}, {100 * value.high:.1f}]"
-    tail = f", tied with {', '.join(tied)}" if tied else ""
+    tail = f", not told apart from {', '.join(tied)}" if tied else ""
     share = f"{100 * (value.estimate or 0.0):.1f} %{bounds}"
     return f"{best.view.run.agent} takes {share} of the available surplus, n = {value.n:,}{tail}."

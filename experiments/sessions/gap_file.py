@@ -51,10 +51,14 @@ def write_gap(run: SessionsRun, gap: Decomposition[SessionArms], worth: SessionW
         **gap.to_json_object(),
         "worth": worth.to_json_object(),
         "half_width": HALF_WIDTH,
-        "required_sessions": gap.required(HALF_WIDTH),
+        "required_sessions": _required(gap, HALF_WIDTH),
     }
     write_atomically(run.folder / GAP, (json.dumps(found, allow_nan=False, indent=1) + "\n").encode())
     return found
+
+
+def _required(gap: Decomposition[SessionArms], half_width: float) -> dict[str, Any]:
+    return {name: needed._asdict() for name, needed in gap.required(half_width).items()}
 
 
 def _facts(run: SessionsRun) -> dict[str, Any]:
@@ -131,7 +135,7 @@ def _split_findings(found: Mapping[str, Any]) -> Iterator[str]:
         for name, value in derived._asdict().items():
             if not _agree(row[name], value):
                 yield f"{name} of {derived.part} is {row[name]}; the balances give {value}"
-    if found["required_sessions"] != again.required(found["half_width"]):
+    if found["required_sessions"] != _required(again, found["half_width"]):
         yield "required_sessions are not what the balances give"
 
 

@@ -19,13 +19,11 @@ import numpy as np
 
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
 from experiments.engine.header import Header
-from experiments.episodes.money_metrics import BOOTSTRAP_SEED, regret_rate
+from experiments.episodes.money_metrics import regret_rate
 from experiments.episodes.validity import too_many_unusable
 from experiments.sessions.spec import CHAINS, SessionsSpec
 from experiments.sessions.survival import survival_curve
-from experiments.stats.paired import bootstrap_clusters
-from terms.aliases import Floats
-from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_mean, estimate_ratios, estimate_share
 from terms.metric import Metric
 
 TAIL_SHARE, MIN_TAIL_SESSIONS = 0.25, 80
@@ -75,14 +73,14 @@ def summarize_sessions(sessions: Sequence[SessionRecord]) -> dict[str, Estimate]
     """Return every metric of one arm."""
     scored = [session for session in sessions if session.is_scored]
     values = [session_values(session) for session in scored]
-    found = {name: _mean([value[name] for value in values]) for name in PAIRED}
+    found = {name: estimate_mean([value[name] for value in values]) for name in PAIRED}
     ruined = [session.time_to_ruin for session in scored if session.time_to_ruin is not None]
     return {
         **found,
         "periods_survived": _periods_survived(scored),
         "survival_rate": _survival(sessions),
         "median_time_to_ruin": _median_time(ruined, len(scored)),
-        "lower_tail_mean": _lower_tail([value["terminal_balance"] for value in values]),
+        "lower_tail_mean": lower_tail([value["terminal_balance"] for value in values]),
         **_period_metrics([period for session in scored for period in session.periods]),
     }
 
@@ -90,7 +88,7 @@ def summarize_sessions(sessions: Sequence[SessionRecord]) -> dict[str, Estimate]
 def memory_premium(sessions: Sequence[SessionRecord], memoryless: Sequence[SessionRecord]) -> Estimate:
     """Return the terminal balance with memory minus that without, on the same chains; undefined without the arm."""
     without = {session.session: session.terminal_cents for session in memoryless if session.is_scored}
-    return _mean(
+    return estimate_mean(
         [
             (session.terminal_cents - without[session.session]) / 100
             for session in sessions
@@ -153,17 +151,10 @@ def sessions_invalidity(sessions: Sequence[SessionRecord]) -> str | None:
     return too_many_unusable(sum(period.fault is not None for period in periods) / len(periods))
 
 
-def _mean(values: Sequence[float]) -> Estimate:
-    ones = np.ones(len(values))
-    return (
-        estimate_ratios([Ratio(np.array(values, dtype=float), ones)], np.arange(len(values))) if values else UNDEFINED
-    )
-
-
 def _periods_survived(scored: Sequence[SessionRecord]) -> Estimate:
     """Return the mean with Student's interval, cut to what is possible; unknown where every session is alike."""
     lengths = [float(len(session.periods)) for session in scored]
-    found = _mean(lengths)
+    found = estimate_mean(lengths)
     if found.low is None or found.high is None or len(set(lengths)) == 1:
         return found._replace(low=None, high=None)
     return found._replace(low=max(1.0, found.low), high=min(float(scored[0].horizon), found.high))
@@ -190,20 +181,18 @@ def _median_time(ruined: Sequence[int], num_sessions: int) -> Estimate:
     return Estimate(float(times[middle - 1]), bounds[0], bounds[1], num_sessions)
 
 
-def _lower_tail(balances: Sequence[float]) -> Estimate:
-    n, column = len(balances), np.array(balances, dtype=np.float64)
-    num_worst = math.ceil(TAIL_SHARE * n)
+def lower_tail(balances: Sequence[float]) -> Estimate:
+    """Return the mean of the worst quarter, rounded up.
 
-    def tail(values: Floats) -> Floats:
-        worst: Floats = np.sort(values, axis=-1)[..., :num_worst].mean(axis=-1)
-        return worst
-
+    With the largest of these, ``q``, it is the mean over all ``n`` of ``q + (n / k) min(x - q, 0)``, whose interval it
+    gets: the part that ``q`` itself varies falls out to first order.
+    """
+    n, ordered = len(balances), np.sort(np.array(balances, dtype=np.float64))
     if n == 0:
         return UNDEFINED
-    low, high = (None, None)
-    if n >= MIN_TAIL_SESSIONS:
-        low, high = bootstrap_clusters(tail, (column,), rng=np.random.default_rng(BOOTSTRAP_SEED))
-    return Estimate(float(tail(column)), low, high, n)
+    num_worst = math.ceil(TAIL_SHARE * n)
+    edge = ordered[num_worst - 1]
+    return estimate_mean(edge + n / num_worst * np.minimum(ordered - edge, 0.0), few=MIN_TAIL_SESSIONS)
 
 
 def _period_metrics(periods: Sequence[PeriodRecord]) -> dict[str, Estimate]:

@@ -5,10 +5,10 @@ With ``d_t`` sessions ruined in period t of ``n_t`` still observed, and Greenwoo
 .. math::
     S(t) = \prod_{s \le t} (1 - d_s / n_s), \qquad V(t) = S(t)^2 \sum_{s \le t} \frac{d_s}{n_s (n_s - d_s)}.
 
-The interval is Wilson's with the effective sample size ``S (1 - S) / V`` (Dorey and Korn 1987, Statistics in Medicine
-6, 679-687), and where ``S`` is 0 or 1 the number at risk or ruined before; unlike Greenwood's own it never leaves
-[0, 1] and is defined before the first ruin. A session that the provider lost is censored there; one that lasts to the
-horizon is censored at it.
+The interval is the exact one of a share with the effective sample size ``S (1 - S) / V`` (Dorey and Korn 1987,
+Statistics in Medicine 6, 679-687), and where ``S`` is 0 or 1 the number at risk or ruined before; unlike Greenwood's
+own it never leaves [0, 1] and is defined before the first ruin. A session that the provider lost is censored there; one
+that lasts to the horizon is censored at it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from commerce.bankroll import SessionEnd, SessionRecord
-from terms.estimates import Estimate, Ratio, estimate_ratios, wilson
+from terms.estimates import Estimate, estimate_mean
+from terms.intervals import share_bounds
 
 
 def survival_curve(sessions: Sequence[SessionRecord]) -> tuple[Estimate, ...]:
@@ -51,7 +52,7 @@ def _observed(session: SessionRecord) -> int:
 
 def _point(share: float, variance: float, at_risk: int, dead: int = 0) -> Estimate:
     effective = share * (1 - share) / variance if variance > 0 else float(at_risk + dead)
-    low, high = wilson(share, effective)
+    low, high = share_bounds(share, effective)
     return Estimate(share, low, high, at_risk)
 
 
@@ -64,8 +65,7 @@ def balance_curve(sessions: Sequence[SessionRecord]) -> tuple[Estimate, ...]:
     if not scored:
         return ()
     paths = np.array([padded_path(session) for session in scored])
-    ones, clusters = np.ones(len(scored)), np.arange(len(scored))
-    return tuple(estimate_ratios([Ratio(column, ones)], clusters) for column in paths.T)
+    return tuple(estimate_mean(column) for column in paths.T)
 
 
 def padded_path(session: SessionRecord) -> list[float]:

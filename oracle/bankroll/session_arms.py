@@ -99,9 +99,9 @@ class SessionArms:
         return {"unit": "dollars of final balance"}, after
 
 
-def split_gap(agent: str, arms: SessionArms, *, rng: np.random.Generator | None = None) -> Decomposition[SessionArms]:
-    """Split the gap of arms already played; the bootstrap draws sessions."""
-    return split(agent, RUIN_AWARE, arms, rng=rng)
+def split_gap(agent: str, arms: SessionArms) -> Decomposition[SessionArms]:
+    """Split the gap of arms already played."""
+    return split(agent, RUIN_AWARE, arms)
 
 
 def play_references(

@@ -31,7 +31,8 @@ from oracle.bankroll.ruin import Valued, solve_risk_neutral, solve_ruin, value_p
 from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.solution_cache import Arrays, load_or_solve, solution_key
 from terms.aliases import Floats
-from terms.estimates import LEVEL, Estimate
+from terms.estimates import Estimate
+from terms.intervals import LEVEL
 
 NUM_GROUPS = 10
 MENU_VERSION = 3  # raise it when plans, classes or the way they are played change

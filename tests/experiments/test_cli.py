@@ -225,8 +225,11 @@ class TestCompare:
         )
         assert (code, err) == (0, "")
         result = strict_loads(out)
-        assert set(result) == {"metric", "suite", "groups", "differences", "separation"}
-        assert sorted(name for group in result["groups"] for name in group) == ["accept-any", "patient", "random"]
+        assert set(result) == {
+            "metric", "suite", "ranking", "letters", "groups", "num_tests", "num_different",
+            "differences", "separation",
+        }  # fmt: skip
+        assert sorted(result["ranking"]) == ["accept-any", "patient", "random"]
         assert [(d["first"], d["second"]) for d in result["differences"]] == [
             ("patient", "random"), ("patient", "accept-any"), ("random", "accept-any")
         ]  # fmt: skip

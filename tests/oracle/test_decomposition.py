@@ -71,7 +71,7 @@ def test_scripted_agents_lose_nothing_to_inference_or_uncertainty(reports):
         for part in ("inference", "uncertainty", "execution"):
             for row in report.table():
                 if row.part == part:
-                    assert (row.estimate, row.low, row.high) == (0.0, 0.0, 0.0)
+                    assert (row.estimate, row.low, row.high) == (0.0, None, None)  # alike in all, so no spread seen
 
 
 def test_planted_faults_show_in_their_own_part():
@@ -99,7 +99,8 @@ def test_rows_cover_every_slice_with_their_n(reports):
     }
     assert {row.slice for row in report.table("family")} == {"family"}
     for row in report.table():
-        assert row.low <= row.estimate <= row.high
+        assert row.low is None or row.low <= row.estimate <= row.high
+    assert report.row("gap").low is not None
 
 
 def test_slices_average_to_the_whole(reports):
@@ -112,14 +113,13 @@ def test_slices_average_to_the_whole(reports):
 def test_the_same_episodes_give_the_same_intervals(reports):
     report = reports["patient"][0]
     assert decompose_arms("patient", report.arms).rows == report.rows
-    # 16 scenarios have Student's interval, which no draw decides; what draws decide is tested with oracle.bootstrap.
-    assert decompose_arms("patient", report.arms, rng=np.random.default_rng(1)).rows == report.rows
 
 
 def test_required_episodes_shrink_with_the_width(reports):
     report = reports["patient"][0]
-    wide, narrow = report.required(1.0), report.required(0.5)
-    assert narrow["gap"] == pytest.approx(4 * wide["gap"], abs=12)  # rounding, and t instead of z, times four
+    wide, narrow = report.required(1.0)["gap"], report.required(0.5)["gap"]
+    assert wide.low < wide.estimate < wide.high
+    assert narrow.estimate == pytest.approx(4 * wide.estimate, abs=12)  # rounding, and t instead of z, times four
 
 
 def test_without_the_swapped_arm_the_order_free_split_is_left_out():

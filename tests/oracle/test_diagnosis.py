@@ -16,7 +16,7 @@ SUITE = terms.fresh_suite(71, ["overlap"], n_per_cell=1)
 def arms_of(played=10.0, base=10.0, posterior=10.0, revealed=15.0, oracle=10.0, clairvoyant=15.0):
     noise = np.random.default_rng(0).normal(0, 0.2, len(SUITE))
     values = (played, base, posterior, revealed, oracle, clairvoyant)
-    return Arms(SUITE, *(np.full(len(SUITE), value) + noise * (i + 1) for i, value in enumerate(values)))
+    return Arms(SUITE, *(np.full(len(SUITE), value) + noise * (i + 1) ** 2 / 6 for i, value in enumerate(values)))
 
 
 @pytest.mark.parametrize(

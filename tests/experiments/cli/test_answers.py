@@ -82,14 +82,14 @@ def test_parts_add_up_in_every_slice_and_the_file_is_what_json_prints(ask, tmp_p
         part = {row["part"]: row["estimate"] for row in found["rows"] if row["label"] == label}
         total = part["execution"] + part["inference"] + part["uncertainty"] + part["control"]
         assert total == pytest.approx(part["gap"], abs=1e-12)
-    assert found["required_episodes"]["gap"] > 0
+    assert found["required_episodes"]["gap"]["estimate"] > 0
     assert found["diagnosis"]["fault"] in ("belief", "none", "planning", "uncertainty", "execution")
 
 
 def test_a_wider_interval_needs_fewer_episodes(ask):
     def needed(width):
         found = json.loads(ask("decompose", "--agent", "patient", *SMALL, "--json", "--half-width", width).stdout)
-        return found["required_episodes"]["gap"]
+        return found["required_episodes"]["gap"]["estimate"]
 
     assert needed("0.5") > needed("2")
 

@@ -5,24 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.comparing.orders import order_values
-from experiments.stats.paired import compare_values
+from experiments.stats.paired import compare_outcomes
 from terms.estimates import Estimate
 
-#: By session; b beats a by 10 in each of four but for a little noise, c is a without a sure difference from either.
-BALANCES = {"a": [1.0, 2.0, 3.0, 4.0], "b": [11.0, 12.1, 13.0, 13.9], "c": [30.0, -9.0, 40.0, -20.0]}
-SHARES = {"a": [0.9, 0.8, 0.91, 0.8], "b": [0.5, 0.41, 0.5, 0.4], "c": [0.6, 0.51, 0.6, 0.5]}
+#: By session; b beats a by 10 in each but for a little noise, c is a without a sure difference from either.
+TINY = np.array([0.0, 0.01, 0.02, 0.03, -0.01, -0.02, -0.03, 0.04])
+BALANCES = {
+    "a": np.arange(8.0),
+    "b": np.arange(8.0) + 10 + 5 * TINY,
+    "c": np.array([40.0, -19, 50, -30, 45, -20, 40, -26]),
+}
+SHARES = {"a": 0.85 + TINY, "b": 0.45 + TINY[::-1], "c": 0.55 - TINY}
 
 
 def compared(values, metric):
-    blocks = {agent: dict(zip("wxyz", each, strict=True)) for agent, each in values.items()}
-    return compare_values(blocks, metric, "higher", rng=np.random.default_rng(0))
+    blocks = {agent: {str(place): [float(v)] for place, v in enumerate(each)} for agent, each in values.items()}
+    return compare_outcomes(blocks, metric, "higher")
 
 
 def table():
     means = {
         agent: {
-            "se_plus": Estimate(float(np.mean(SHARES[agent])), None, None, 4),
-            "terminal_balance": Estimate(float(np.mean(BALANCES[agent])), None, None, 4),
+            "se_plus": Estimate(float(np.mean(SHARES[agent])), None, None, 8),
+            "terminal_balance": Estimate(float(np.mean(BALANCES[agent])), None, None, 8),
         }
         for agent in BALANCES
     }
@@ -32,7 +37,7 @@ def table():
 
 
 def test_ranks_by_hand():
-    """SE+ 0.8525, 0.4525, 0.5525; balances 2.5, 12.5, 10.25; nobody has a regret rate."""
+    """SE+ 0.855, 0.455, 0.545; balances 3.5, 13.5, 10; nobody has a regret rate."""
     found = {row.agent: [cell.rank for cell in row.cells] for row in table().rows}
     assert found == {"a": [1, None, 3], "c": [2, None, 2], "b": [3, None, 1]}
 
@@ -47,6 +52,6 @@ def test_a_swap_that_may_be_chance_is_marked_and_a_sure_one_is_not():
 
 def test_groups_stand_beside_the_ranks():
     found = table().to_json_object()
-    assert found["paired"]["se_plus"]["groups"] == (("a",), ("c",), ("b",))
-    assert found["paired"]["terminal_balance"]["groups"] == (("b", "c"), ("a",))
-    assert [each["n"] for each in found["paired"]["se_plus"]["differences"]] == [4, 4, 4]
+    assert found["paired"]["se_plus"]["groups"] == [["a"], ["c"], ["b"]]
+    assert found["paired"]["terminal_balance"]["letters"] == {"b": "a", "c": "a b", "a": "b"}
+    assert [each["n"] for each in found["paired"]["se_plus"]["differences"]] == [8, 8, 8]

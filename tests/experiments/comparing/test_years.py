@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
-from experiments.comparing.years import Outcomes, compare_years, read_outcomes
+from experiments.comparing.years import YearOutcomes, compare_years, read_outcomes
 from experiments.storage.journal import encode_line
 from experiments.years.metric_words import BETTER, YEAR_METRICS
 from experiments.years.run import HEADER, RESULT, outcome_bytes
@@ -17,20 +16,28 @@ from terms.strict_json import strict_dumps
 
 
 def test_paired_by_world_by_hand():
-    """Worlds a, b, c; differences 4, 6, 8: mean 6, sample deviation 2, t = 6 / (2 / sqrt 3) = 5.196, p = 0.0351."""
-    outcomes = Outcomes({"x": {"a": 14.0, "b": 26.0, "c": 38.0, "d": 0.0}, "y": {"a": 10.0, "b": 20.0, "c": 30.0}}, {})
-    comparison = compare_years(outcomes, "final_assets", rng=np.random.default_rng(0))
-    (found,) = comparison.differences
-    assert (found.first, found.second, found.n) == ("x", "y", 3)
-    assert found.estimate == pytest.approx(6)
-    assert found.p == pytest.approx(0.0351, abs=1e-4)
-    half = 4.302653 * 2 / 3**0.5  # Student's quantile with 2 degrees of freedom: the interval that goes with p
-    assert (found.low, found.high) == (pytest.approx(6 - half), pytest.approx(6 + half))
+    """Eight worlds, two years of x in each; differences 1 to 8: mean 4.5, error sqrt(6 / 8), t = 5.196, p = 0.00126."""
+    worlds = {str(world): 10.0 * world for world in range(1, 9)}
+    x = {world: [base + int(world) - 1, base + int(world) + 1] for world, base in worlds.items()}
+    outcomes = YearOutcomes({"x": {**x, "alone": [0.0]}, "y": {world: [base] for world, base in worlds.items()}}, {})
+    (found,) = compare_years(outcomes, "final_assets").differences
+    assert (found.first, found.second, found.n) == ("x", "y", 8)
+    assert found.estimate == pytest.approx(4.5)
+    assert found.p == pytest.approx(0.00126, abs=1e-5)
+    half = 2.364624 * (6 / 8) ** 0.5
+    assert (found.low, found.high) == (pytest.approx(4.5 - half), pytest.approx(4.5 + half))
+    assert found.pairing.correlation == pytest.approx(1.0, abs=1e-3)
+
+
+def test_years_of_another_length_are_refused():
+    outcomes = YearOutcomes({"x": {"d/paper/60": [1.0]}, "y": {"d/paper/20": [2.0]}}, {})
+    with pytest.raises(ValueError, match=r"x and y have nothing in common .*'d/paper/60', y has 'd/paper/20'"):
+        compare_years(outcomes, "final_assets")
 
 
 def test_lower_is_better_where_it_is():
-    values = {"x": {str(n): 9.0 + n % 2 for n in range(9)}, "y": {str(n): 1.0 for n in range(9)}}
-    groups = {m: compare_years(Outcomes(values, {}), m, rng=np.random.default_rng(0)).groups for m in BETTER}
+    values = {"x": {str(n): [9.0 + n] for n in range(9)}, "y": {str(n): [1.0] for n in range(9)}}
+    groups = {m: compare_years(YearOutcomes(values, {}), m).groups for m in BETTER}
     assert groups["final_assets"] == (("x",), ("y",))
     assert groups["bad_spend_pct"] == (("y",), ("x",))
     assert set(BETTER) <= set(YEAR_METRICS)
@@ -45,7 +52,7 @@ def test_the_command_compares_folders_of_years(terms, tmp_path):
     (found,) = json.loads(printed)["differences"]
     assert (found["first"], found["second"], found["n"]) == ("idle", "random-legal", 3)
     code, printed, _ = terms("compare", *base.glob("*/*"), "--metric", "is_bankrupt")
-    assert "cannot be told apart" in printed
+    assert "not enough to say" in printed
     (base / "year-idle-paper" / "world-20260122-days-4" / "result.json").unlink()
     _, _, told = terms("compare", *base.glob("*"))
     assert "EXCLUDED: " in told
@@ -83,5 +90,5 @@ def test_a_result_that_lies_beside_an_outcome_without_a_score_is_excluded(tmp_pa
             record = OutcomeRecord(outcome=outcome, detail="", is_scored=outcome.is_scored, turns=1, days=1, end=None)
             (folder / OUTCOME).write_bytes(outcome_bytes(record))
     found = read_outcomes(folders, "final_assets")
-    assert found.values == {"m": {"d/paper/3": 7.0}}
+    assert found.values == {"m": {"d/paper/3": [7.0]}}
     assert found.excluded == {folders[1]: "provider_fault", folders[2]: "unfinished"}

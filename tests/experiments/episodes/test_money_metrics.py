@@ -17,7 +17,6 @@ from experiments.episodes.money_metrics import (
     summarize_money,
 )
 from experiments.episodes.money_published import REGRET_RATES
-from experiments.stats.paired import bootstrap_clusters
 from terms import FixedConcession, fresh_suite, play, published_suite
 from tests.conftest import SHARED
 
@@ -62,7 +61,8 @@ def test_denominators_and_intervals():
         "total_money_left": 3, "best_profit": 3, "regret_rate": 3,
     }  # fmt: skip
     for name, (value, low, high, _) in found.items():
-        assert low <= value <= high, name
+        is_share = name.endswith(("_rate", "_correctness")) and name != "regret_rate"
+        assert low <= value <= high if is_share else (low, high) == (None, None), name  # five say too little of a mean
 
 
 def test_a_regret_rate_is_a_ratio_of_sums_so_a_big_lot_weighs_more():
@@ -81,8 +81,8 @@ def test_undefined_stays_undefined():
 
 
 def test_repeats_of_a_scenario_do_not_shrink_the_interval():
-    once = summarize_money([row(str(i), 100 * i, 5_000) for i in range(20)])
-    twice = summarize_money([row(str(i), 100 * i, 5_000) for i in range(20) for _ in range(2)])
+    once = summarize_money([row(str(i), 100 * i, 5_000) for i in range(80)])
+    twice = summarize_money([row(str(i), 100 * i, 5_000) for i in range(80) for _ in range(2)])
     for name in ("mean_profit", "regret_rate", "profit_se"):
         assert twice[name].estimate == pytest.approx(once[name].estimate)
         width, again = (each[name].high - each[name].low for each in (once, twice))
@@ -98,12 +98,6 @@ def test_the_regret_interval_covers_as_often_as_it_says():
         found = regret_rate(profit, best, np.ones(60), np.arange(60))
         hits += found.low <= 0.5 <= found.high
     assert 0.90 <= hits / 300 <= 0.985
-
-
-def test_a_bootstrap_that_is_often_undefined_states_nothing():
-    rng = np.random.default_rng(0)
-    ones = np.array([1.0, 0.0])
-    assert bootstrap_clusters(lambda a: 1 / a.sum(axis=-1), (ones,), rng=rng) == (None, None)
 
 
 def test_slices_hold_everything_once():

@@ -60,7 +60,7 @@ def test_the_voice_pays_but_is_no_back_end_of_the_agent():
     assert facts.latency_s.estimate == pytest.approx(2.0)  # (1 + 3 + 2) / 3
     assert facts.latency_s.n == 3
     # Student's t with two degrees of freedom: 4.302653 * 1 / sqrt(3)
-    assert facts.latency_s.high == pytest.approx(2.0 + 4.302652729911275 / 3**0.5)
+    assert facts.latency_s.high is None  # three calls say too little
 
 
 def test_dollars_of_an_episode_with_its_voice_and_retries():
@@ -69,7 +69,7 @@ def test_dollars_of_an_episode_with_its_voice_and_retries():
     )
     assert estimate.estimate == pytest.approx((4.0 + 8.0) / 2)  # the second episode holds money of unknown amount
     assert estimate.n == 2
-    assert estimate.high == pytest.approx(6.0 + 12.706204736432095 * 8**0.5 / 2**0.5)
+    assert estimate.high is None  # two episodes say too little
 
 
 def test_money_that_nobody_told_is_unknown_and_not_nothing():

@@ -43,8 +43,13 @@ def mixed_html(runs) -> str:
     """Return the report about them."""
     comparison = SuiteComparison(
         "fresh",
-        groups=(("patient",), ("exploit", runs[3].agent), ("accept-any",)),
-        differences=(("patient", "exploit", f"0.31 [0.20, 0.42] {HOSTILE}"),),
+        ranking=("patient", "exploit", runs[3].agent, "accept-any"),
+        letters={"patient": "a", "exploit": "b", runs[3].agent: "b c", "accept-any": "c"},
+        headings=("pair", "difference"),
+        differences=(("patient - exploit", f"0.31 [0.20, 0.42] {HOSTILE}"),),
+        matrix_headings=("", "agent", "1", "2"),
+        matrix=(("1", f"patient {HOSTILE}", "", "≠"), ("2", "exploit", "34", "")),
+        legend="≠ different",
         note="SE+, paired.",
     )
     talking = [replace(run, beliefs=FACTS) if run is runs[3] else run for run in runs]

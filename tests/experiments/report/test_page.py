@@ -93,10 +93,12 @@ def test_published_and_fresh_stand_side_by_side_with_the_notice(mixed_page, mixe
     assert "accept-any" not in section  # played one suite only
 
 
-def test_ties_are_shown_as_ties_and_the_uncompared_without_a_rank(mixed_html):
+def test_letters_stand_beside_ranks_and_the_uncompared_have_neither(mixed_html):
     section = mixed_html.split('aria-label="Leaderboard of fresh"')[1].split("</tbody>")[0]
     ranks = re.findall(r'<td class="rank">(.*?)</td>', section)
-    assert ranks[:4] == ["1", "2–3<small>tied</small>", "2–3<small>tied</small>", "4"]
+    assert ranks[:4] == [
+        f'{place} <small class="letters">{letters}</small>' for place, letters in enumerate(("a", "b", "b c", "c"), 1)
+    ]
     assert all("not part of a comparison" in rank for rank in ranks[4:])
     assert len(ranks) == 6
 
@@ -167,10 +169,10 @@ def test_a_run_exactly_at_the_allowed_share_is_valid():
     [
         (lambda runs: ([], []), "runs is empty"),
         (lambda runs: ([runs[0], runs[0]], []), "agent='patient' on suite='fresh' twice"),
-        (lambda runs: (runs, [SuiteComparison("else", (("patient",),))]), "no run is on that suite"),
-        (lambda runs: (runs, [SuiteComparison("fresh", (("nobody",),))]), "names agent='nobody'"),
-        (lambda runs: (runs, [SuiteComparison("fresh", (("patient",), ("patient",)))]), "two groups of ties"),
-        (lambda runs: (runs, [SuiteComparison("fresh", ()), SuiteComparison("fresh", ())]), "suite='fresh' twice"),
+        (lambda runs: (runs, [SuiteComparison("else", ("patient",), {"patient": "a"})]), "no run is on that suite"),
+        (lambda runs: (runs, [SuiteComparison("fresh", ("nobody",), {})]), "names agent='nobody'"),
+        (lambda runs: (runs, [SuiteComparison("fresh", ("patient", "patient"), {})]), "ranks agent='patient' twice"),
+        (lambda runs: (runs, [SuiteComparison("fresh", (), {})] * 2), "suite='fresh' twice"),
     ],
 )
 def test_inconsistent_input_is_refused_by_name(runs, change, message):

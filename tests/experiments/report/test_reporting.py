@@ -8,6 +8,8 @@ from experiments.engine.run import run_task
 from experiments.episodes.config import SUITE, SuiteSpec
 from experiments.episodes.suite_task import EPISODES
 from experiments.report.reporting import report_on, report_run, suite_comparison, suite_labels
+from experiments.stats.paired import compare
+from experiments.stats.wording import MARKS, pair_row
 from terms import PUBLISHED_FLAW
 from terms.agents import build_scripted
 from tests.experiments.folders import TINY
@@ -48,18 +50,24 @@ def test_what_must_be_said_is_said(tmp_path, runs):
     assert report_run(unfinished, "x").notices == ("patient: 5 of 12 episodes were played",)
 
 
-def test_the_better_agent_is_named_first_whatever_the_order(runs):
+def test_the_better_agent_is_ranked_first_whatever_the_order(runs):
     for order in (runs, runs[::-1]):
-        ((better, worse, text),) = suite_comparison("tiny", order).differences
-        assert (better, worse) == ("patient", "random")
-        assert not text.startswith("-")
+        assert suite_comparison("tiny", order).ranking == ("patient", "random")
 
 
-def test_an_interval_that_is_undefined_is_left_out(runs):
+def test_the_report_says_what_the_comparison_says(runs):
+    found = suite_comparison("tiny", runs)
+    (row,) = compare({run.header.agent: run.records for run in runs}).differences
+    assert found.differences == [pair_row(row)]
+    assert row.verdict.value in found.differences[0]
+    assert [cells[2:] for cells in found.matrix] == [("", MARKS[row.verdict]), (f"{row.needed.estimate:,}", "")]
+
+
+def test_an_interval_that_is_undefined_says_so(runs):
     one = [replace(run, records=run.records[:1]) for run in runs]
-    ((_, _, text),) = suite_comparison("tiny", one).differences
-    assert "[" not in text
-    assert "n=1: not told apart" in text
+    (row,) = suite_comparison("tiny", one).differences
+    assert "[too few to say]" in row[1]
+    assert "not enough to say" in row
 
 
 def test_a_run_named_twice_is_refused(runs, tmp_path):

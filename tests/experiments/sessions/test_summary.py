@@ -18,14 +18,16 @@ from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.summary import (
     PAIRED,
     SESSION_METRICS,
+    lower_tail,
     memory_premium,
     session_values,
     summarize_sessions,
     summary_object,
 )
 from experiments.sessions.survival import survival_curve
-from experiments.stats.paired import compare_values
+from experiments.stats.paired import compare_outcomes
 from terms.agents.scripted import FixedConcession, RandomLegal
+from terms.estimates import estimate_mean
 from tests.experiments.folders import rows_of
 
 
@@ -64,35 +66,43 @@ def test_every_metric_by_hand():
     assert value["rounds"] == pytest.approx((10 * 3 + 3) / 14)
     assert found["terminal_balance"].n == 4
     assert found["se_plus"].n == 14
-    sem = np.array([140, 100, -2, 80]).std(ddof=1) / 2
-    assert found["terminal_balance"].high - value["terminal_balance"] == pytest.approx(3.182446 * sem)  # t, 3 df
+    assert found["terminal_balance"][1:3] == (None, None), "four sessions say too little"
 
 
 def test_intervals_of_few_sessions_are_wide_or_not_there():
     found = summarize_sessions(FOUR)
-    half = 3.182446 * np.array([4, 4, 2, 4]).std(ddof=1) / 2  # t, 3 df: 3.5 +- 1.59, cut at the horizon of 4
-    assert found["periods_survived"][:3] == (3.5, pytest.approx(3.5 - half), 4.0)
+    assert found["periods_survived"][:3] == (3.5, None, None)
+    twelve = summarize_sessions([replace(each, session=n) for n, each in enumerate(FOUR * 3)])["periods_survived"]
+    assert (twelve.estimate, twelve.high) == (3.5, 4.0), "cut at the horizon"
+    assert 2.5 < twelve.low < 3.5
     assert found["lower_tail_mean"] == (-2.0, None, None, 4)
     whole = summarize_sessions([session(n, [11_000] * 4) for n in range(80)])
     assert whole["periods_survived"] == (4.0, None, None, 80), "no spread was seen, which is not to say there is none"
-    assert whole["lower_tail_mean"] == (110.0, 110.0, 110.0, 80)
+    assert whole["lower_tail_mean"] == (110.0, None, None, 80)
 
 
-@pytest.mark.parametrize("n", [4, 8])
+def test_the_lower_tail_by_hand():
+    """1 to 96: the worst 24 have mean 12.5; its interval is that of 24 + 4 min(x - 24, 0) over all."""
+    found = lower_tail([float(n) for n in range(1, 97)])
+    assert found == pytest.approx(estimate_mean([24 + 4 * min(n - 24, 0) for n in range(1, 97)]))
+    assert found.estimate == pytest.approx(12.5)
+    assert found.low < 12.5 < found.high
+
+
+@pytest.mark.parametrize("n", [8, 12])
 def test_intervals_of_few_sessions_cover(n):
-    """500 batches of sessions in which ruin comes with 5 % a period and lots are skewed; 0.95 is stated.
-
-    A percentile bootstrap of 4 sessions holds the truth 0.75 to 0.80 of the time.
-    """
+    """500 batches of sessions in which ruin comes with 5 % a period and lots are skewed; 0.95 is stated."""
     rng, hits = np.random.default_rng(n), {"periods_survived": [], "regret_rate": []}
     true = {"periods_survived": sum(0.95**t for t in range(20)), "regret_rate": 0.5}
     for _ in range(500):
         sessions = [skewed(number, rng) for number in range(n)]
         found = summarize_sessions(sessions)
         for name, value in true.items():
-            if found[name].low is not None:  # nobody was ruined in 2 % of the batches of 4
+            if found[name].low is not None:
                 hits[name].append(found[name].low <= value <= found[name].high)
-    assert all(len(held) > 480 and 0.89 <= np.mean(held) <= 0.99 for held in hits.values()), hits
+    assert all(len(held) > 400 and np.mean(held) >= 0.92 for held in hits.values()), {
+        name: (len(held), float(np.mean(held))) for name, held in hits.items()
+    }
 
 
 def skewed(number: int, rng: np.random.Generator) -> SessionRecord:
@@ -188,11 +198,10 @@ def test_comparing_an_agent_with_itself_is_significant_about_one_time_in_twenty(
     """A/A: 100 comparisons of 8 sessions; with a true rate of 5 % more than 12 happen once in 700."""
     first, second = (values.reshape(BLOCKS, SIZE) for values in draws_of_two)
     found = [
-        compare_values(
-            {"a": dict(enumerate(map(float, a))), "b": dict(enumerate(map(float, b)))},  # type: ignore[arg-type]
+        compare_outcomes(
+            {name: {str(n): [float(v)] for n, v in enumerate(side)} for name, side in (("a", a), ("b", b))},
             "terminal_balance",
             PAIRED["terminal_balance"],
-            rng=np.random.default_rng(0),
         ).differences[0]
         for a, b in zip(first, second, strict=True)
     ]
@@ -205,21 +214,22 @@ def test_a_true_difference_is_found_in_few_sessions():
     spec = SHORT.model_copy(update={"bankroll": BankrollConfig(num_sessions=12, horizon=20)})
     values = {
         f"fixed-{rate:.2f}": {
-            str(each.session): session_values(each)["terminal_balance"]
+            str(each.session): [session_values(each)["terminal_balance"]]
             for each in played(FixedConcession(rate), spec, range(12))
         }
         for rate in (0.30, 0.01)
     }
-    found = compare_values(values, "terminal_balance", "higher", rng=np.random.default_rng(0))
+    found = compare_outcomes(values, "terminal_balance", "higher")
     assert found.differences[0].is_significant
     assert found.differences[0].n == 12, "the block is the session"
     assert found.groups == (("fixed-0.30",), ("fixed-0.01",))
 
 
 def test_where_less_is_better_the_ranking_turns():
-    values = {"a": {"0": 5.0, "1": 6.0, "2": 5.5}, "b": {"0": 1.0, "1": 2.1, "2": 1.4}}
+    drawn = {"a": [5.0, 6.0, 5.5, 5.2, 5.9, 5.4, 5.1, 5.6], "b": [1.0, 2.1, 1.4, 1.7, 1.1, 1.9, 1.3, 1.6]}
+    values = {name: {str(place): [value] for place, value in enumerate(column)} for name, column in drawn.items()}
     for better, first in (("higher", "a"), ("lower", "b")):
-        found = compare_values(values, "max_drawdown", better, rng=np.random.default_rng(0))
+        found = compare_outcomes(values, "max_drawdown", better)
         assert found.groups[0] == (first,)
     with pytest.raises(ValueError, match="at least 2"):
-        compare_values({"a": {}}, "max_drawdown", "lower", rng=np.random.default_rng(0))
+        compare_outcomes({"a": {}}, "max_drawdown", "lower")

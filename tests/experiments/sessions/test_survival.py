@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
 from experiments.sessions.survival import balance_curve, padded_path, survival_curve
-from terms.estimates import wilson
+from terms.intervals import share_bounds
 
 HORIZON = 6
 
@@ -44,9 +44,9 @@ def test_by_hand():
     assert [value.estimate for value in curve] == pytest.approx([1, 1, 0.8, 0.8, 8 / 15, 8 / 15, 8 / 15])
     assert [value.n for value in curve] == [5, 5, 5, 4, 3, 2, 2]
     variance = (8 / 15) ** 2 * (1 / (5 * 4) + 1 / (3 * 2))  # Greenwood
-    low, high = wilson(8 / 15, 8 / 15 * 7 / 15 / variance)
+    low, high = share_bounds(8 / 15, 8 / 15 * 7 / 15 / variance)
     assert curve[-1][1:3] == pytest.approx((low, high))
-    assert 0.16 < low < high < 0.87
+    assert 0.08 < low < high < 0.95
 
 
 @given(st.lists(st.one_of(st.just(None), st.integers(1, HORIZON)), min_size=1, max_size=12))
@@ -80,13 +80,13 @@ def test_interval_covers():
 
 def test_without_a_ruin_the_band_is_that_of_the_number_of_sessions():
     curve = survival_curve([session(SessionEnd.FINISHED, HORIZON)] * 4)
-    assert curve[-1][:3] == (1.0, pytest.approx(wilson(1.0, 4)[0]), 1.0)
+    assert curve[-1][:3] == (1.0, pytest.approx(share_bounds(1.0, 4)[0]), 1.0)
     assert survival_curve([]) == ()
 
 
 def test_all_ruined_has_the_interval_of_all_not_of_the_last():
     curve = survival_curve([session(SessionEnd.RUINED, length) for length in (1, 2, 3, 4)])
-    assert curve[-1][:3] == (0.0, 0.0, pytest.approx(wilson(0.0, 4)[1]))
+    assert curve[-1][:3] == (0.0, 0.0, pytest.approx(share_bounds(0.0, 4)[1]))
 
 
 def test_a_curve_ends_where_nothing_more_was_seen():

@@ -41,7 +41,7 @@ def test_arms_by_hand():
         references,
         lambda done, total: told.append((done, total)),
     )
-    gap = split_gap("x", arms, rng=np.random.default_rng(1))
+    gap = split_gap("x", arms)
     assert arms.sessions == (0, 3)
     assert told == [(1, 2), (2, 2)]
     means = {row.part: row.estimate for row in gap.rows}
@@ -53,8 +53,10 @@ def test_arms_by_hand():
     )  # fmt: skip
     found = gap.to_json_object()
     assert found["balances"]["played"] == [10.0, 11.0]
-    assert gap.required(1.0)["uncertainty"] is None  # both sessions say 25: no spread seen
-    assert gap.required(0.5)["execution"] > 2
+    assert gap.required(1.0)["uncertainty"].estimate is None  # both sessions say 25: no spread seen
+    more = SessionArms(tuple(range(12)), {name: np.tile(column, 6) + np.arange(12.0) ** 2 * place
+                                          for place, (name, column) in enumerate(arms.balances.items())})  # fmt: skip
+    assert split_gap("x", more).required(0.5)["execution"].estimate > 12
 
 
 def test_a_session_lost_in_one_arm_is_lost_in_all():

@@ -1,0 +1,133 @@
+"""One family of tests: which of many differences are sure together, and with which interval beside each.
+
+Holm's step-down procedure (1979) keeps the chance of calling any true tie different at 5 % or less over the whole
+family. Each verdict is decided at a level of its own, ``0.05 / (tests still open)``, and the interval at that level is
+reported with it: it leaves 0 out exactly where the verdict is ``different`` (Ludbrook 2000, Clinical and Experimental
+Pharmacology and Physiology 27, 212-215). With a margin, equivalence is tested too, by two one-sided tests on the same
+interval (Schuirmann 1987): ``equivalent`` is an interval inside the margin, at a level that Holm's procedure over the
+family's equivalence tests allows and that is no easier than that of its test of difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from terms.intervals import Spread, mean_bounds, mean_p
+from terms.sample_sizes import SIGNIFICANCE
+
+
+class PairVerdict(StrEnum):
+    """What a comparison of two agents says; the words are the same in the terminal, in JSON and in the report."""
+
+    DIFFERENT = "different"
+    EQUIVALENT = "equivalent"
+    NOT_TOLD_APART = "not told apart"
+    TOO_FEW = "not enough to say"
+
+
+class Measured(NamedTuple):
+    """A difference before its family is known; ``estimate`` is that of ``n`` blocks."""
+
+    estimate: float
+    spread: Spread
+    n: int
+
+    @property
+    def p(self) -> float | None:
+        """The two-sided p-value of no difference; ``None`` where the blocks say too little."""
+        return _known(float(mean_p(self.estimate, self.spread)))
+
+    def bounds(self, level: float) -> tuple[float | None, float | None]:
+        """Return the interval at confidence ``level``."""
+        low, high = mean_bounds(self.estimate, self.spread, level)
+        return _known(float(low)), _known(float(high))
+
+    def p_outside(self, margin: float) -> float | None:
+        """Return the p-value of a true difference of ``margin`` or more: twice the larger one-sided one."""
+        if abs(self.estimate) >= margin:
+            return None if self.p is None else 1.0
+        sides = [float(mean_p(self.estimate + side * margin, self.spread)) for side in (-1, 1)]
+        return _known(max(sides))
+
+
+class Ruling(NamedTuple):
+    """What the family says of one difference: ``low`` and ``high`` are its interval at confidence ``level``."""
+
+    p_holm: float | None
+    level: float
+    low: float | None
+    high: float | None
+    p_equivalent: float | None
+    verdict: PairVerdict
+
+
+def rule_on(family: Sequence[Measured], margins: Sequence[float | None]) -> list[Ruling]:
+    """Return the verdict on each member of a family of tests, with the interval it was decided on.
+
+    Parameters
+    ----------
+    margins
+        For each member the difference that counts as none, ``None`` where equivalence is not asked.
+
+    Raises
+    ------
+    ValueError
+        If a margin is not positive.
+    """
+    for margin in margins:
+        if margin is not None and not (np.isfinite(margin) and margin > 0):
+            raise ValueError(f"margin={margin}; it must be a positive number")
+    p_values = [each.p for each in family]
+    outside = [None if m is None else each.p_outside(m) for each, m in zip(family, margins, strict=True)]
+    steps, equivalence_steps = holm_levels(p_values), holm_levels(outside)
+    adjusted, adjusted_outside = holm(p_values), holm(outside)
+    found = []
+    for place, each in enumerate(family):
+        p, step = p_values[place], steps[place]
+        if p is None:
+            found.append(Ruling(None, 1 - step, None, None, None, PairVerdict.TOO_FEW))
+            continue
+        verdict = PairVerdict.DIFFERENT if p < step else PairVerdict.NOT_TOLD_APART
+        q = outside[place]
+        if q is not None and verdict is PairVerdict.NOT_TOLD_APART:
+            step = min(step, equivalence_steps[place])
+            verdict = PairVerdict.EQUIVALENT if q < step else verdict
+        low, high = each.bounds(1 - step)
+        found.append(Ruling(adjusted[place], 1 - step, low, high, adjusted_outside[place], verdict))
+    return found
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return Holm's step-down adjusted p-values (Holm 1979); an undefined one stays undefined and does not count."""
+    order = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    running = 0.0
+    for rank, (p, index) in enumerate(order):
+        running = max(running, min(1.0, p * (len(order) - rank)))
+        adjusted[index] = running
+    return adjusted
+
+
+def holm_levels(p_values: Sequence[float | None]) -> list[float]:
+    """Return the significance level at which Holm's procedure decides each test.
+
+    Those it rejects were decided one after the other at ``0.05 / (tests still open)``; at the first that it does not
+    reject it stops, and all the rest are decided at the level of that step.
+    """
+    order = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
+    levels = [SIGNIFICANCE] * len(p_values)
+    stopped: float | None = None
+    for rank, (p, index) in enumerate(order):
+        step = SIGNIFICANCE / (len(order) - rank)
+        if stopped is None and not p < step:
+            stopped = step
+        levels[index] = step if stopped is None else stopped
+    return levels
+
+
+def _known(value: float) -> float | None:
+    return value if np.isfinite(value) else None
