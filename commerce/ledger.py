@@ -110,13 +110,13 @@ def post(
     entities = np.array(numbers, dtype=np.int64, ndmin=1)
     if len(entities) != len(fen):
         entities = np.repeat(entities, len(fen))
-    least = fen.min()
+    least = np.minimum.reduce(fen)
     if least < 0:
         raise AssertionError(f"posting {stamp.reason!r} has a negative amount: {least} fen")
     if least == 0:
         mask = fen > 0
         entities, fen = entities[mask], fen[mask]
-    total = int(fen.sum())
+    total = int(np.add.reduce(fen))
     if total:
         ledger.balances[debit] += total
         ledger.balances[credit] -= total

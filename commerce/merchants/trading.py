@@ -258,14 +258,17 @@ class _Trader:
             return 1e12
         if not any(card.deliveries for card in self._buyer.suppliers[lines[0].product.category]):
             return 0.0
-        needs = sum(self._need(line) * line.product.reference for line in lines)
+        days, on_order = self._days_to_cover(), self._buyer.on_order
+        needs = sum(units_needed(x, days, on_order(x.product.product_id)) * x.product.reference for x in lines)
         stock = sum(line.velocity * _COVER_DAYS * line.product.reference for line in lines)
         return needs if needs > _REORDER_SHARE * stock else 0.0
 
     def _need(self, line: ProductLine) -> int:
         """Return the units up to the order-up-to level."""
-        days = min(_COVER_DAYS, self._num_days - _CLEAR_DAYS - self._day)
-        return units_needed(line, days, self._buyer.on_order(line.product.product_id))
+        return units_needed(line, self._days_to_cover(), self._buyer.on_order(line.product.product_id))
+
+    def _days_to_cover(self) -> int:
+        return min(_COVER_DAYS, self._num_days - _CLEAR_DAYS - self._day)
 
     def _join_promotions(self) -> None:
         if self._day % 7:

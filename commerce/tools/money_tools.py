@@ -8,7 +8,7 @@ from commerce import shopkeeping
 from commerce.fulfilment import SPEEDS, pending_orders, ship
 from commerce.ledger import Account
 from commerce.lots import storage_bill, sum_by
-from commerce.money import to_fen, to_yuan
+from commerce.money import round_fen, to_fen, to_yuan
 from commerce.orders import Orders
 from commerce.refusals import RefusedError
 from commerce.returns import return_hint
@@ -69,11 +69,11 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
     skus, starts = np.unique(lots.owner, return_index=True)
     ends = np.append(starts, len(every_lot))[1:]
     bill = storage_bill(lots, state.day + 1, setting.storage_fen, setting.rules)
-    bills = sum_by(lots.owner, bill, setting.num_skus)
+    bills = round_fen(sum_by(lots.owner, bill, setting.num_skus))
     columns = [column[skus] for column in (state.unlisted, state.on_hand, state.value_fen, bills)]
     rows = list(zip(*(column.tolist() for column in (skus, starts, ends, *columns)), strict=True))
 
-    def show(row: tuple[int, int, int, int, int, int, float]) -> Data:
+    def show(row: tuple[int, int, int, int, int, int, int]) -> Data:
         sku, start, end, unlisted, on_hand, value_fen, bill_fen = row
         return {
             "product_id": world.skus.sku_id[sku],
@@ -83,7 +83,7 @@ def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
             "on_hand": on_hand,
             "average_cost": round(value_fen / on_hand / 100, 4),
             "lots": every_lot[start:end],
-            "storage_next_night": to_yuan(round(bill_fen)),
+            "storage_next_night": to_yuan(bill_fen),
         }
 
     last_row = state.history[-1] if state.history else {}

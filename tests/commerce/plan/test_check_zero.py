@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from commerce.config import FAIR, PAPER, RULE_SETS, Rules
 from commerce.merchants import build_merchant, play_year
 from commerce.plan import execute, extract, plan_from_json, plan_to_json
+from commerce.replay import Entry, entry_from_json, replay, result_digest
 from commerce.world import generate_world
-from commerce.year import Year
+from commerce.year import Result, Year
 from tests.commerce.builders import HonestCounter
 from tests.commerce.fuzzing import Fuzzer
 
@@ -65,6 +67,22 @@ def test_a_plan_survives_its_json():
     year = random_year(1, FAIR, 300)
     plan = plan_from_json(plan_to_json(extract(year)))
     assert execute(year.setting.world, FAIR, plan).year.state.ledger.digest == year.state.ledger.digest
+
+
+def test_a_recorded_year():
+    """The journal of a year, carried out again, has the plan of the year; so a year of any agent has."""
+    rules = FAIR.model_copy(update={"num_days": SHORT_DAYS})
+    world, journal = generate_world(3, rules), []
+    year = Year(world, rules)
+
+    def recorded(tool: str, arguments: dict[str, object]) -> Result:
+        result = year.call(tool, arguments)
+        journal.append(Entry(len(journal), tool, arguments, result_digest(result)).to_json_object())
+        return result
+
+    build_merchant("privileged", world, rules)(recorded)
+    again = replay(Year(world, rules), [entry_from_json(json.loads(json.dumps(row))) for row in journal])
+    assert_same(again)
 
 
 @pytest.mark.slow
