@@ -11,15 +11,14 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.fitting import prepared_bayes_optimal
-from experiments.cli.playing import default_folder, read_game_config
-from experiments.cli.seating import seated_apart
+from experiments.cli.playing import default_folder, read_game
+from experiments.cli.seating import negotiator_options, seated_apart
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
 from experiments.episodes.config import SuiteSpec
-from experiments.players.registry import ModelOptions, build_agent
+from experiments.players.registry import build_agent
 from experiments.stats.numerals import needed_text, number_text
 from experiments.storage.files import write_atomically
 from terms import Scenario
-from terms.episode import agent_name
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +34,7 @@ HalfWidth = Annotated[float, typer.Option(min=0.01, help="State the episodes nee
 def oracle(  # noqa: PLR0913 - one parameter an option
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
-    n_per_cell: options.Episodes = 5,
+    episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
     seed: options.Seed = None,
     regime: options.Regimes = None,
     family: options.Families = None,
@@ -56,7 +55,7 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     from oracle.relaxation import BracketSettings
     from oracle.tables import certificates, suite_values
 
-    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config, columns)
+    spec, scenarios = _suite(suite, episodes_per_cell, seed, regime, family, config, columns)
     best = prepared_bayes_optimal(scenarios, objective)
     with count_bar(2 * len(scenarios), f"oracle on {spec.label}") as progress:
         rows = suite_values(scenarios, bayes_optimal=best, progress=progress)
@@ -134,7 +133,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     reference: Annotated[Literal["oracle", "clairvoyant"], typer.Option(help="Whom to measure against.")] = "oracle",
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
-    n_per_cell: options.Episodes = 2,
+    episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
     seed: options.Seed = None,
     regime: options.Regimes = None,
     family: options.Families = None,
@@ -143,23 +142,21 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     out_file: Annotated[Path | None, typer.Option("--out", help="Also write the JSON there, for `report`.")] = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
-    api_key_env: options.KeyEnv = None,
-    effort: options.Effort = None,
     budget_usd: options.Budget = None,
-    cache: options.Cache = None,
+    model: options.ModelKeys = None,
 ) -> None:
     """Split what an agent leaves on the table into inference, uncertainty, control and execution, with intervals."""
     from oracle.decomposition import decompose as split
 
-    spec, scenarios = _suite(suite, n_per_cell, seed, regime, family, config, columns)
-    asked = ModelOptions(base_url=base_url, api_key_env=api_key_env, effort=effort, budget_usd=budget_usd, cache=cache)
+    spec, scenarios = _suite(suite, episodes_per_cell, seed, regime, family, config, columns)
+    asked = negotiator_options(model, base_url, budget_usd)
     player = build_agent(agent, asked, spec.game)
     bayes_optimal = prepared_bayes_optimal(scenarios)
-    run = default_folder(player, spec, player.settings)
+    run = default_folder(player, spec)
     apart = run.with_name(f"decompose-{run.name}")
     with (
         seated_apart(player, apart, "decomposition") as seated,
-        count_bar(len(scenarios), agent_name(player)) as progress,
+        count_bar(len(scenarios), player.name) as progress,
     ):
         report = split(seated, suite=scenarios, reference=reference, bayes_optimal=bayes_optimal, progress=progress)
     found = decomposition_object(report, spec, half_width)
@@ -226,8 +223,6 @@ def _suite(  # noqa: PLR0913 - the options of a suite
     config: Path | None,
     columns: str | None,
 ) -> tuple[SuiteSpec, tuple[Scenario, ...]]:
-    game = read_game_config(config)
-    spec = SuiteSpec.parse(
-        suite, n_per_cell=n_per_cell, seed=seed, regimes=regime, families=family, game=game, columns=columns
-    )
+    cells: dict[str, Any] = {"n_per_cell": n_per_cell, "regimes": regime, "families": family}
+    spec = SuiteSpec.parse(suite, seed=seed, columns=columns, **cells, **read_game(config))
     return spec, spec.build()

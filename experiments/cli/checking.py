@@ -19,12 +19,10 @@ UNUSABLE = 3
 _MARKS = {"yes": "yes", "partly": "partly", "no": "NO", "unknown": "?"}
 
 
-def check(  # noqa: PLR0913 - one parameter an option
+def check(
     agent: Agent,
     base_url: options.BaseUrl = None,
-    api_key_env: options.KeyEnv = None,
-    effort: options.Effort = None,
-    max_output_tokens: options.MaxTokens = None,
+    model: options.ModelKeys = None,
     negotiations: Talks = 1800,
     budget_usd: options.Budget = "0.25",
     as_json: options.AsJson = False,
@@ -33,24 +31,24 @@ def check(  # noqa: PLR0913 - one parameter an option
     from experiments.llm.errors import BudgetExceeded
     from experiments.llm.health import ServerHealth
     from experiments.llm.meter import Meter
+    from experiments.players.model_options import ModelOptions
     from experiments.players.probing import OUTPUT_TOKENS, Probe, probe
-    from experiments.players.registry import microusd
     from experiments.players.seat import OPENAI, model_settings
 
     logging.getLogger(ServerHealth.__module__).setLevel(logging.ERROR)  # what it would say is said in the table
     is_list = agent == OPENAI
-    asked = {"base_url": base_url, "api_key_env": api_key_env, "effort": effort}
-    limit = max_output_tokens or (OUTPUT_TOKENS if effort is None else None)
-    settings = model_settings(f"{OPENAI}any" if is_list else agent, **asked, max_output_tokens=limit)
-    meter = Meter(None if budget_usd is None else microusd(budget_usd))
+    told = ModelOptions.read(model or (), (), base_url=base_url, budget_usd=budget_usd)
+    short = {} if told.model.get("effort") else {"max_output_tokens": OUTPUT_TOKENS}
+    settings = model_settings(f"{OPENAI}any" if is_list else agent, **{**short, **told.model})
+    meter = Meter(told.budget_microusd)
     with _reached(settings) as reached:
         if is_list:
             _list_models(reached, meter, as_json=as_json)
             return
-        found, told = Probe(reached), 0
+        found, num_told = Probe(reached), 0
         try:
             for found in probe(reached, meter):
-                told = _show(found, told, as_json=as_json)
+                num_told = _show(found, num_told, as_json=as_json)
         except BudgetExceeded as error:
             note(f"stopped: {error}")
     plans = _plans(found, negotiations) if found.is_usable else {}

@@ -26,7 +26,6 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
     "Play": {
         "diagnose": Home("playing", "diagnose"),
         "play": Home("playing", "play"),
-        "commerce": Home("money", "commerce"),
         "bankroll": Home("money", "bankroll"),
         "agents": Home("listing", "agents"),
         "suites": Home("listing", "suites"),
@@ -59,12 +58,33 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
 }
 """The commands as the help shows them."""
 COMMANDS = {name: home for group in CHAPTERS.values() for name, home in group.items()}
-OLD_COMMANDS: dict[str, str] = {}
+OLD_COMMANDS = {"commerce": "diagnose --money"}
 OLD_OPTIONS = {
-    "--n-per-cell": "--episodes-per-cell",
-    "--world": "--seed",
-    "--merchant": "--agent",
-    "--source": "--suite catalog:PATH",
+    "--n-per-cell": "--episodes-per-cell N",
+    "--world": "--seed N",
+    "--runs": "--worlds N (and --repeats N in each)",
+    "--merchant": "--agent NAME",
+    "--source": "--suite fresh, or --suite catalog:PATH",
+    "--no-resume": "another --out; a folder is always gone on with",
+    "--resume": "nothing: a folder is always gone on with",
+    "--pool-size": '--config FILE with {"bankroll": {"pool_size": N}}',
+    "--concurrency": "--workers N",
+    "--api-key-env": "--model api_key_env=NAME",
+    "--effort": "--model effort=LEVEL",
+    "--max-output-tokens": "--model max_output_tokens=N",
+    "--cache": "--model cache=FOLDER",
+    "--voice": "--model voice=openai:MODEL",
+    "--hide-cues": "--model show_cues=false",
+    "--hide-words": "--model show_messages=false",
+    "--no-belief": "--model ask_belief=false",
+    "--no-guidance": "--model guidance=false",
+    "--history": "--model history=N",
+    "--reveal": "--model reveal=LEVEL",
+    "--memory": "--model memory=KIND",
+    "--tool-mode": "--model tool_mode=json",
+    "--context-tokens": "--model context_tokens=N",
+    "--tokenizer": "--model tokenizer=o200k",
+    "--max-turns": "--model max_turns=N",
 }
 """Spellings of before, each with today's. An option that a command still has is not old there."""
 
@@ -84,7 +104,7 @@ class _Command(TyperCommand):
         for arg in args:
             old = arg.partition("=")[0]
             if old in OLD_OPTIONS and old not in known:
-                raise ValueError(f"{old} is now called {OLD_OPTIONS[old]}")
+                raise ValueError(f"{old} is now {OLD_OPTIONS[old]}")
         return super().parse_args(ctx, args)
 
 

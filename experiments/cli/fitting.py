@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from experiments.cli.show import count_bar, note
+from experiments.players.player import Player, as_player
 from experiments.players.registry import Need, needs_of
 from terms import Scenario
 
@@ -33,17 +34,17 @@ def prepared_bayes_optimal(
     return fitted_bayes_optimal(knowledge=told)
 
 
-def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+def prepare_player(name: str, player: Player, scenarios: Sequence[Scenario]) -> Player:
     """Have the values at hand that the player called ``name`` needs; else each worker would fit its own.
 
     Returns
     -------
-    dict
-        What pins those values, for the header of the run: their digests under ``fitted_values``, by family and regimes.
-        Empty for players that use none.
+    Player
+        The player, pinned to those values: their digests under ``fitted_values``, by family and regimes. Itself, if it
+        uses none.
     """
     if Need.VALUES not in needs_of(name):
-        return {}
+        return player
     if any(scenario.product for scenario in scenarios):
         raise ValueError(
             f"agent={name!r} would need values for every item of the catalogue; ramp, on the same belief, needs none"
@@ -58,7 +59,7 @@ def prepare_player(name: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
         " ".join([*knowledge.families, *knowledge.regimes]): values_digest(values_for(knowledge))
         for knowledge in needed
     }
-    return {"fitted_values": digests}
+    return as_player(player, {"fitted_values": digests})
 
 
 def _prepare(needed: Sequence[Knowledge]) -> None:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from experiments.players.costing import CallFacts
 
 
-def cost(
-    run: Annotated[Path, typer.Argument(help="Run folder, or the folder of a year.")], as_json: options.AsJson = False
-) -> None:
+def cost(run: options.RunFolder, as_json: options.AsJson = False) -> None:
     """Show what a run's model calls cost: settled, reserved and unknown money, tokens by kind, latency, who served."""
     from experiments.llm.calls import MODEL_CALLS, read_calls
     from experiments.players.costing import call_facts, cost_per_episode, reply_rates

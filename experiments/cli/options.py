@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-MODELS, ABLATIONS = "Language models", "What a language model is shown and asked"
+MODELS = "Language models"
+DEFAULT_EPISODES = 5
+"""Episodes per cell of every command: 360 negotiations of a whole suite, 1,800 are 25."""
 
 Agent = Annotated[
     str,
@@ -15,63 +17,45 @@ Agent = Annotated[
         help="NAME[:key=value], python:MODULE:NAME, openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local."
     ),
 ]
-Suite = Annotated[str, typer.Option(help="published, fresh or catalog:PATH.")]
+Suite = Annotated[str, typer.Option(help="published, fresh or catalog:PATH (CSV, JSON, or a folder of them).")]
 CatalogColumns = Annotated[
     str | None,
     typer.Option(
         help="Columns of a catalogue with other names: name=Title,price=Amount,low_price=80%,high_price=120%."
     ),
 ]
-Episodes = Annotated[int, typer.Option("--n-per-cell", min=1, help="Episodes per regime, family, role and opener.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of a fresh or catalogue suite (default: 0).")]
+Episodes = Annotated[
+    int, typer.Option("--episodes-per-cell", min=1, help="Episodes per regime, family, role and opener.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed of what is played (default: 0).")]
 Regimes = Annotated[list[str] | None, typer.Option("--regime", help="Only this regime; repeat for more.")]
 Families = Annotated[list[str] | None, typer.Option("--family", help="Only this family; repeat for more.")]
-Config = Annotated[Path | None, typer.Option(help="JSON file with settings of the game to change.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Run folder (default: runs/AGENT-SUITE-HASH).")]
-Resume = Annotated[bool, typer.Option(help="Go on with what the run folder holds.")]
-Workers = Annotated[int, typer.Option(min=1, help="Worker processes.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="JSON file with settings to change; an option must not disagree.")
+]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder (default: one below runs/, named by its content).")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="How much at once: processes here, or a model's requests in flight.")
+]
 Scheduler = Annotated[str | None, typer.Option(help="Play on the workers of this Dask scheduler.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.", rich_help_panel=MODELS)]
-KeyEnv = Annotated[
-    str | None,
-    typer.Option("--api-key-env", help="Environment variable that holds the key.", rich_help_panel=MODELS),
-]
-Effort = Annotated[str | None, typer.Option(help="Reasoning effort: none to max.", rich_help_panel=MODELS)]
-MaxTokens = Annotated[
-    int | None,
-    typer.Option("--max-output-tokens", min=1, help="Output limit of a reply.", rich_help_panel=MODELS),
-]
-Concurrency = Annotated[
-    int | None,
-    typer.Option(min=1, help="Episodes in flight at once.", rich_help_panel=MODELS),
-]
 Budget = Annotated[
     str | None,
-    typer.Option("--budget-usd", help="Stop before a call that could pass it.", rich_help_panel=MODELS),
+    typer.Option("--budget-usd", help="Stop before a call that could pass it, all together.", rich_help_panel=MODELS),
 ]
-Cache = Annotated[
-    Path | None,
-    typer.Option(help="Folder of replies to reuse.", rich_help_panel=MODELS),
-]
-Voice = Annotated[
-    str | None,
-    typer.Option(help="Model that words the counterpart's acts, checked.", rich_help_panel=MODELS),
-]
-HideCues = Annotated[bool, typer.Option("--hide-cues", help="Do not show the cues.", rich_help_panel=ABLATIONS)]
-HideWords = Annotated[bool, typer.Option("--hide-words", help="Do not show its words.", rich_help_panel=ABLATIONS)]
-NoBelief = Annotated[bool, typer.Option("--no-belief", help="Do not ask for a belief.", rich_help_panel=ABLATIONS)]
-NoGuidance = Annotated[bool, typer.Option("--no-guidance", help="Give no advice.", rich_help_panel=ABLATIONS)]
-History = Annotated[
-    int | None,
-    typer.Option(min=0, help="Past rounds kept (default: all).", rich_help_panel=ABLATIONS),
-]
-RevealLevel = Annotated[
-    str | None,
-    typer.Option("--reveal", help="Tell it: nothing, family, kernel or type.", rich_help_panel=ABLATIONS),
+ModelKeys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="KEY=VALUE",
+        help="A setting, such as effort=high or temperature=0.7, or a JSON file of them; repeat for more. "
+        "`terms agents` lists the keys.",
+        rich_help_panel=MODELS,
+    ),
 ]
 ReferenceRun = Annotated[
     Path | None,
-    typer.Option(help="Run folder of bayes or clairvoyant on the same suite; adds %Oracle, SE+ over its SE+."),
+    typer.Option(help="Run folder of bayes or clairvoyant on the same suite; adds %Oracle, by SE+ and by CSE+."),
 ]
 Difference = Annotated[
     float | None,
@@ -82,4 +66,5 @@ Margin = Annotated[
     typer.Option(min=0.0, help="Differences within this margin count as none: equivalence becomes a verdict."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+RunFolder = Annotated[Path, typer.Argument(help="Run folder, of any kind.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run folders.")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -13,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
-from experiments.cli.seating import build_player, named_folder, tell_plan
+from experiments.cli.money_tables import print_money
+from experiments.cli.seating import agent_apart, named_folder, negotiator_options, seat_player, tell_plan
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
 from experiments.engine.cluster import open_executor
 from experiments.engine.folder import differing_leaves
@@ -21,14 +21,11 @@ from experiments.engine.run import load_run, run_task
 from experiments.episodes.config import SUITE, SuiteSpec
 from experiments.episodes.folder import Run, summary_object
 from experiments.episodes.suite_task import EPISODES
-from experiments.players.registry import ModelOptions
-from experiments.storage.journal import HEADER
+from experiments.players.player import Player, as_player
 from oracle.player_registry import PLAYERS
 from terms import GameConfig
-from terms.episode import AgentLike, agent_name
 from terms.metrics import summarize
 from terms.strict_json import strict_loads
-from terms.suites import EPISODES_PER_CELL
 
 Settings = TypeVar("Settings", bound=BaseModel)
 REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_reference)
@@ -38,74 +35,62 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     agent: options.Agent,
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
-    n_per_cell: options.Episodes = EPISODES_PER_CELL,
+    episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
     seed: options.Seed = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Plays of each episode; only the agent's draws differ.")] = 1,
     regime: options.Regimes = None,
     family: options.Families = None,
     config: options.Config = None,
+    money: Annotated[bool, typer.Option("--money", help="In dollars: profits, walk-aways, regret.")] = False,
     out_dir: options.Out = None,
-    workers: options.Workers = 1,
-    resume: options.Resume = True,
+    workers: options.Workers = None,
     scheduler: options.Scheduler = None,
     reference_run: options.ReferenceRun = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
-    api_key_env: options.KeyEnv = None,
-    effort: options.Effort = None,
-    max_output_tokens: options.MaxTokens = None,
-    concurrency: options.Concurrency = None,
     budget_usd: options.Budget = None,
-    cache: options.Cache = None,
-    voice: options.Voice = None,
-    hide_cues: options.HideCues = False,
-    hide_words: options.HideWords = False,
-    no_belief: options.NoBelief = False,
-    no_guidance: options.NoGuidance = False,
-    history: options.History = None,
-    reveal: options.RevealLevel = None,
+    model: options.ModelKeys = None,
 ) -> None:
     """Play a suite with an agent and print every metric with its interval. Run it again to go on after a stop."""
+    cells: dict[str, Any] = {"n_per_cell": episodes_per_cell, "regimes": regime, "families": family}
     spec = SuiteSpec.parse(
         suite,
-        n_per_cell=n_per_cell,
         seed=seed,
-        regimes=regime,
-        families=family,
-        game=read_game_config(config),
+        repeats=repeats,
         columns=columns,
+        **cells,
+        **(read_money(config, suite) if money else read_game(config)),
     )
-    ablations = {
-        "show_cues": False if hide_cues else None,
-        "show_messages": False if hide_words else None,
-        "ask_belief": False if no_belief else None,
-        "guidance": False if no_guidance else None,
-        "history": history,
-        "reveal": reveal,
-    }
-    asked = ModelOptions(
-        base_url=base_url,
-        api_key_env=api_key_env,
-        effort=effort,
-        max_output_tokens=max_output_tokens,
-        concurrency=concurrency,
-        budget_usd=budget_usd,
-        cache=cache,
-        voice=voice,
-        negotiator={key: value for key, value in ablations.items() if value is not None},
-    )
-    player = build_player(agent, asked, spec.game, elsewhere=workers > 1 or scheduler is not None)
+    asked = negotiator_options(model, base_url, budget_usd)
+    seating = seat_player(agent, asked, spec.game, workers, scheduler)
+    player = prepare_player(agent, seating.player, spec.build())
     reference = None if reference_run is None else load_reference(reference_run, spec)
-    settings = {**player.settings, **prepare_player(agent, spec.build())}
-    folder = run_folder(out_dir or default_folder(player, spec, settings), resume=resume)
+    folder = run_folder(out_dir or default_folder(player, spec))
     tell_plan(player, spec.num_episodes)
     with (
         open_executor(scheduler=scheduler) as executor,
-        progress_bar(len(spec.build()), f"{agent_name(player)} on {spec.label}") as progress,
+        progress_bar(spec.num_episodes, f"{player.name} on {spec.label}") as progress,
+        agent_apart(),
     ):
-        run = run_task(
-            EPISODES, player, spec, folder, workers=workers, executor=executor, settings=settings, progress=progress
-        )
+        run = run_task(EPISODES, player, spec, folder, workers=seating.processes, executor=executor, progress=progress)
+    if money and not as_json:
+        print_money(run)
     show_run(run, as_json=as_json, reference=reference)
+
+
+def read_game(config: Path | None) -> dict[str, Any]:
+    """Return what a settings file changes in a game without money."""
+    return {"game": read_settings(config, GameConfig())}
+
+
+def read_money(config: Path | None, suite: str) -> dict[str, Any]:
+    """Return game and economics of negotiations in dollars."""
+    from experiments.episodes.money_settings import CommerceSettings
+
+    if suite == "published":
+        raise ValueError("suite='published' has no money; --money takes fresh or catalog:PATH")
+    settings = read_settings(config, CommerceSettings())
+    return {"game": settings.game, "economics": settings.economics}
 
 
 def play(  # noqa: PLR0913 - one parameter an option
@@ -122,45 +107,32 @@ def play(  # noqa: PLR0913 - one parameter an option
     from experiments.players.human import Human, reveal
 
     spec = SuiteSpec.parse(
-        suite,
-        seed=seed,
-        regimes=regime,
-        families=family,
-        game=read_game_config(config),
-        sample=episodes,
-        columns=columns,
+        suite, seed=seed, regimes=regime, families=family, sample=episodes, columns=columns, **read_game(config)
     )
-    player = Human()
-    folder = run_folder(out_dir or default_folder(player, spec), resume=True)
+    player = as_player(Human())
+    folder = run_folder(out_dir or default_folder(player, spec))
     run = run_task(EPISODES, player, spec, folder, progress=reveal)
     show_run(run, as_json=False)
 
 
-def run_folder(folder: Path, *, resume: bool) -> Path:
+def run_folder(folder: Path) -> Path:
     """Return ``folder`` if it can be played into.
 
     Raises
     ------
     ValueError
-        If it is a file or below one, or holds a run that is not to be resumed.
+        If it is a file or below one.
     """
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():
         raise ValueError(f"--out={str(folder)!r}: {there} is a file, needed is a folder")
-    if not resume and (folder / HEADER).exists():
-        raise ValueError(f"--no-resume, but {folder} holds a run already; choose another --out")
     return folder
 
 
-def default_folder(agent: AgentLike, spec: SuiteSpec, settings: Mapping[str, Any] | None = None) -> Path:
+def default_folder(player: Player, spec: SuiteSpec) -> Path:
     """Return ``runs/AGENT-SUITE-HASH``; the hash keeps runs of different settings apart."""
     plain = {"economics"} if spec.economics is None else None  # runs without money keep the folders they had
-    return named_folder(agent, spec.label, [dict(settings or {}), spec.model_dump(mode="json", exclude=plain)])
-
-
-def read_game_config(path: Path | None) -> GameConfig:
-    """Read changed settings of the game; see :func:`read_settings`."""
-    return read_settings(path, GameConfig())
+    return named_folder(player.name, spec.label, [player.settings, spec.model_dump(mode="json", exclude=plain)])
 
 
 def read_settings(path: Path | None, defaults: Settings) -> Settings:

@@ -196,7 +196,7 @@ def _traces(runs: Sequence[Run]) -> dict[Path, Trace]:
         return {run.folder: follow_run(run, lambda: progress(next(done), total)) for run in runs if scored[run.folder]}
 
 
-def verify(run: Annotated[Path, typer.Argument(help="Run folder, of episodes, sessions or a year.")]) -> None:
+def verify(run: options.RunFolder) -> None:
     """Replay a run or a year without any model or merchant and derive every number again."""
     from experiments.modes import check_folder
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import typer
 
 from experiments.cli.show import note
 from experiments.llm.settings import Prices
+from experiments.players.model_options import NEGOTIATOR_KEYS, ModelOptions
 from experiments.players.player import Player
-from experiments.players.registry import ModelOptions, Need, build_agent, needs_of
-from experiments.players.seat import ModelSeat
+from experiments.players.registry import Need, build_agent, needs_of
+from experiments.players.seat import LOCAL, ModelSeat
 from experiments.storage.files import exclusive_lock, folder_name
 from terms import GameConfig
-from terms.episode import AgentLike, agent_name
+from terms.episode import AgentExitError
 from terms.strict_json import strict_dumps
 
 UNPRICED = "note: no price of {} is known; what its server does not state stays unknown, also to a budget"
@@ -23,20 +29,35 @@ LOCAL_PRICES = Prices(prompt=0, completion=0)
 """The local model is free."""
 
 
-def build_player(agent: str, asked: ModelOptions, game: GameConfig, *, elsewhere: bool) -> Player:
-    """Return the agent that plays; ``elsewhere`` says that other processes would play.
+class Seating(NamedTuple):
+    """The player of a command, and how many processes play."""
+
+    player: Player
+    processes: int
+
+
+def negotiator_options(words: Sequence[str] | None, base_url: str | None, budget_usd: str | None) -> ModelOptions:
+    """Return what was said about a model that negotiates."""
+    return ModelOptions.read(words or (), NEGOTIATOR_KEYS, base_url=base_url, budget_usd=budget_usd)
+
+
+def seat_player(
+    agent: str, asked: ModelOptions, game: GameConfig, workers: int | None, scheduler: str | None = None
+) -> Seating:
+    """Return who plays: a model with ``workers`` requests in flight, anybody else in as many processes.
 
     Raises
     ------
     ValueError
-        If a language model would play elsewhere: its calls are counted in this process.
+        If a language model would play on other machines: its calls are counted in this process.
     """
-    player = build_agent(agent, asked, game)
-    if elsewhere and Need.MODEL in needs_of(agent):
-        raise ValueError(
-            f"agent={agent!r} plays in one process, where its calls are counted; use --concurrency instead"
-        )
-    return player
+    if Need.MODEL not in needs_of(agent):
+        return Seating(build_agent(agent, asked, game), workers or 1)
+    if scheduler is not None:
+        raise ValueError(f"agent={agent!r} plays in one process, where its calls are counted; leave out --scheduler")
+    if workers is not None and (agent != LOCAL or workers > 1):
+        asked = asked.changed(concurrency=workers)
+    return Seating(build_agent(agent, asked, game), 1)
 
 
 def tell_plan(player: Player, num: int, what: str = "negotiations") -> None:
@@ -55,19 +76,55 @@ def tell_plan(player: Player, num: int, what: str = "negotiations") -> None:
         note(UNPRICED.format(one.model))
 
 
-def named_folder(agent: AgentLike, label: str, facts: Sequence[Any], *, prefix: str = "") -> Path:
+def named_folder(name: str, label: str, facts: Sequence[Any], *, prefix: str = "") -> Path:
     """Return ``runs/PREFIX-AGENT-LABEL-HASH``; the hash of ``facts`` keeps runs of different settings apart."""
-    digest = hashlib.sha256(strict_dumps([agent_name(agent), *facts]).encode()).hexdigest()[:8]
-    return Path("runs") / f"{prefix}{folder_name(agent_name(agent), '.=_-')}-{folder_name(label, '.=_-')}-{digest}"
+    digest = hashlib.sha256(strict_dumps([name, *facts]).encode()).hexdigest()[:8]
+    return Path("runs") / f"{prefix}{folder_name(name, '.=_-')}-{folder_name(label, '.=_-')}-{digest}"
 
 
 @contextmanager
 def seated_apart(player: Player, folder: Path, what: str) -> Iterator[Player]:
     """Seat a language model in ``folder``, where the calls of ``what`` are logged; any other agent plays as it is."""
-    if not isinstance(player, ModelSeat):
-        yield player
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(agent_apart())
+        if player.keeps_files:
+            folder.mkdir(parents=True, exist_ok=True)
+            note(f"calls are logged in {folder}; with --model cache=FOLDER a stopped {what} goes on for free")
+            stack.enter_context(exclusive_lock(folder))
+        yield stack.enter_context(player.sit(folder))
+
+
+@contextmanager
+def agent_apart() -> Iterator[None]:
+    """Keep what an agent does to this program from its result.
+
+    What it prints goes to standard error, of its processes and libraries too; the current directory is restored; and
+    an exception that would end a command line without a word is named.
+    """
+    here = os.getcwd()
+    try:
+        with contextlib.redirect_stdout(sys.stderr), _stdout_as_stderr():
+            yield
+    except (EOFError, typer.Abort, typer.Exit) as error:
+        raise AgentExitError(f"the agent raised {type(error).__name__}, which would end the command") from error
+    finally:
+        os.chdir(here)
+
+
+@contextmanager
+def _stdout_as_stderr() -> Iterator[None]:
+    """Point the file of standard output at that of standard error; nothing where one of them is no file."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:
+        yield
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    note(f"calls are logged in {folder}; with --cache a stopped {what} goes on for free")
-    with exclusive_lock(folder), player.sit(folder) as seated:
-        yield seated
+    try:
+        with contextlib.suppress(OSError):
+            os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

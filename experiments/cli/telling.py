@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def explain(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: options.RunFolder,
     episode: Annotated[str, typer.Argument(help="Episode id, or its number in the suite, from 1.")],
     as_json: options.AsJson = False,
 ) -> None:
@@ -117,8 +117,8 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
     family: Annotated[list[str] | None, typer.Option(help="Only this family; repeat for more.")] = None,
     prior: Annotated[list[str] | None, typer.Option(help="Only overlap, urgency_shift or unknown.")] = None,
     out_dir: Annotated[Path | None, typer.Option("--out", help="Also fit anew, into this folder, and compare.")] = None,
-    n_per_cell: Annotated[int, typer.Option(min=1, help="Fresh episodes a cell to check the values on.")] = 25,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of these episodes.")] = 0,
+    episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
+    seed: options.Seed = None,
     hide_cues: Annotated[bool, typer.Option("--hide-cues", help="Also play the same draws without any cue.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -147,7 +147,7 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
             for cues in (True, False) if hide_cues else (True,):
                 values = fitted.get((one, two))
                 checks += earned_on_fresh_episodes(
-                    one, two, n_per_cell=n_per_cell, seed=seed, values=values, show_cues=cues
+                    one, two, n_per_cell=episodes_per_cell, seed=seed or 0, values=values, show_cues=cues
                 )
             progress(done, len(names))
     if as_json:

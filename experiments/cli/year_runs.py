@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +14,9 @@ from experiments.cli.seating import UNPRICED
 from experiments.cli.show import count_bar, estimate, note, out
 from experiments.llm.errors import BudgetExceeded
 from experiments.llm.spending import Spending
-from experiments.players.registry import microusd
+from experiments.players.model_options import ModelOptions
 from experiments.players.seat import is_model
 from experiments.storage.files import folder_name
-from experiments.storekeeper.settings import in_proportion
 from experiments.years.metric_words import YEAR_METRICS
 from experiments.years.run import YearRun
 from experiments.years.spec import YearSpec, year_label
@@ -39,34 +37,9 @@ class YearPlan(NamedTuple):
     out: Path | None
 
 
-@dataclass(frozen=True)
-class ModelChoice:
-    """Options that only a model has; ``None`` or ``plain`` is not chosen."""
-
-    base_url: str | None = None
-    api_key_env: str | None = None
-    effort: str | None = None
-    max_output_tokens: int | None = None
-    budget_usd: str | None = None
-    cache: Path | None = None
-    memory: str = "plain"
-    tool_mode: str | None = None
-    context_tokens: int | None = None
-    tokenizer: str | None = None
-    max_turns: int | None = None
-
-    def storekeeper(self) -> dict[str, Any]:
-        """Return the settings of the storekeeper that were chosen."""
-        names = ("memory", "tool_mode", "tokenizer", "max_turns")
-        chosen: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if self.context_tokens is not None:
-            chosen |= in_proportion(self.context_tokens)
-        return {name: value for name, value in chosen.items() if value is not None}
-
-
-def play_years(plan: YearPlan, choice: ModelChoice, workers: int) -> list[YearRun]:
+def play_years(plan: YearPlan, asked: ModelOptions, workers: int) -> list[YearRun]:
     """Play the years of ``plan``, those of a merchant in processes and those of a model in threads."""
-    played = _model_years(plan, choice, workers) if is_model(plan.agent) else _merchant_years(plan, choice, workers)
+    played = _model_years(plan, asked, workers) if is_model(plan.agent) else _merchant_years(plan, asked, workers)
     found = []
     for one in played:
         found.append(one)
@@ -75,27 +48,18 @@ def play_years(plan: YearPlan, choice: ModelChoice, workers: int) -> list[YearRu
     return sorted(found, key=lambda one: (one.spec.world_seed, one.spec.repeat))
 
 
-def _merchant_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[YearRun]:
+def _merchant_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[YearRun]:
     from experiments.years.batch import run_merchant_years
 
-    if choice != ModelChoice():
+    if asked != ModelOptions():
         raise ValueError(f"agent={plan.agent!r} is not a language model; model options have no effect on it")
     return run_merchant_years(_jobs(plan, plan.agent, None), workers)
 
 
-def _model_years(plan: YearPlan, choice: ModelChoice, workers: int) -> Iterator[YearRun]:
-    from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
+def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[YearRun]:
+    from experiments.storekeeper.connect import connected, plan_seat
     from experiments.years.batch import run_agent_years
 
-    asked = StorekeeperOptions(
-        base_url=choice.base_url,
-        api_key_env=choice.api_key_env,
-        effort=choice.effort,
-        max_output_tokens=choice.max_output_tokens,
-        budget_microusd=None if choice.budget_usd is None else microusd(choice.budget_usd),
-        cache=choice.cache,
-        storekeeper=choice.storekeeper(),
-    )
     planned = plan_seat(plan.agent, asked)
     jobs = _jobs(plan, planned.name, planned.settings_object)
     total = plan.num_worlds * plan.num_repeats * plan.num_days

@@ -17,86 +17,39 @@ WorldSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the world
 WorldDir = Annotated[Path | None, typer.Option("--world-dir", help="Folder with data of the public schema.")]
 
 
-AgentOption = Annotated[
+AgentOfYear = Annotated[
     str,
     typer.Option(
         "--agent",
-        "--merchant",
         help="idle, random-legal, rule-based, privileged; openrouter:VENDOR/MODEL, openai:MODEL, or local.",
     ),
 ]
-MemoryOption = Annotated[
-    Literal["plain", "summary", "ledger", "reflection", "price-limits"],
-    typer.Option(help="What a model is helped to remember.", rich_help_panel=options.MODELS),
-]
-ToolMode = Annotated[
-    Literal["native", "json"] | None,
-    typer.Option(help="json: one object as text, for models without tools.", rich_help_panel=options.MODELS),
-]
-Context = Annotated[
-    int | None,
-    typer.Option("--context-tokens", min=2000, help="What the model can hold.", rich_help_panel=options.MODELS),
-]
-Tokenizer = Annotated[
-    Literal["characters", "o200k"] | None,
-    typer.Option(help="Measure of the context; the server's usage corrects it.", rich_help_panel=options.MODELS),
-]
-MaxTurns = Annotated[
-    int | None, typer.Option(min=1, help="Turns of a model (default: 4000).", rich_help_panel=options.MODELS)
-]
-YearBudget = Annotated[
-    str | None,
-    typer.Option(
-        "--budget-usd",
-        help="Stop before a call that could pass it, all years together.",
-        rich_help_panel=options.MODELS,
-    ),
-]
-YearWorkers = Annotated[int, typer.Option("--workers", min=1, help="Years at once.")]
 
 
 def year(  # noqa: PLR0913 - one parameter an option
-    agent: AgentOption,
+    agent: AgentOfYear,
     seed: WorldSeed = DEFAULT_SEED,
     rules: RuleSet = "paper",
     days: Annotated[int, typer.Option(min=1, help="Length of the year.")] = 365,
     worlds: Annotated[int, typer.Option(min=1, help="Worlds to play in: that of the seed and of those after it.")] = 1,
     repeats: Annotated[int, typer.Option(min=1, help="Years in each world; the agent's own draws differ.")] = 1,
-    workers: YearWorkers = 1,
+    workers: options.Workers = None,
     world_dir: WorldDir = None,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Folder (default: runs/year-AGENT-RULES).")] = None,
+    out_dir: options.Out = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
-    api_key_env: options.KeyEnv = None,
-    effort: options.Effort = None,
-    max_output_tokens: options.MaxTokens = None,
-    budget_usd: YearBudget = None,
-    cache: options.Cache = None,
-    memory: MemoryOption = "plain",
-    tool_mode: ToolMode = None,
-    context_tokens: Context = None,
-    tokenizer: Tokenizer = None,
-    max_turns: MaxTurns = None,
+    budget_usd: options.Budget = None,
+    model: options.ModelKeys = None,
 ) -> None:
     """Run a store for a year and print every metric; the same command resumes after a stop."""
-    from experiments.cli.year_runs import ModelChoice, YearPlan, play_years, show_years
+    from experiments.cli.year_runs import YearPlan, play_years, show_years
+    from experiments.players.model_options import ModelOptions
+    from experiments.storekeeper.settings import StorekeeperSettings
 
     folder = None if world_dir is None else str(world_dir.resolve())
     plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir)
-    choice = ModelChoice(
-        base_url=base_url,
-        api_key_env=api_key_env,
-        effort=effort,
-        max_output_tokens=max_output_tokens,
-        budget_usd=budget_usd,
-        cache=cache,
-        memory=memory,
-        tool_mode=tool_mode,
-        context_tokens=context_tokens,
-        tokenizer=tokenizer,
-        max_turns=max_turns,
-    )
-    show_years(plan, play_years(plan, choice, workers), as_json=as_json)
+    asked = ModelOptions.read(model or (), StorekeeperSettings.model_fields, base_url=base_url, budget_usd=budget_usd)
+    show_years(plan, play_years(plan, asked, workers or 1), as_json=as_json)
 
 
 def world(

@@ -53,7 +53,7 @@ def run_task(  # noqa: PLR0913 - what is played, where to, and by whom
     executor
         Where to submit instead, for example a Dask client's.
     settings
-        What pins the agent beyond its name.
+        What pins the agent beyond its name; ``None`` takes what the player says of itself.
 
     Raises
     ------
@@ -64,7 +64,8 @@ def run_task(  # noqa: PLR0913 - what is played, where to, and by whom
     """
     player, folder = as_player(agent), Path(out).absolute()  # an agent may leave the working directory
     folder.mkdir(parents=True, exist_ok=True)
-    header = make_header(task.mode, player.name, spec, task.digests(spec), settings, salt=player.new_salt())
+    pins = player.settings if settings is None else settings
+    header = make_header(task.mode, player.name, spec, task.digests(spec), pins, salt=player.new_salt())
     with exclusive_lock(folder):
         open_header(folder, header)
         for name, data in task.beside(spec).items():

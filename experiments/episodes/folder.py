@@ -69,7 +69,7 @@ def run_money(header: Header[SuiteSpec], records: Sequence[EpisodeRecord]) -> li
     """
     suite = header.spec
     if suite.economics is None:
-        raise RunError(f"{header.agent} on {suite.label} was played without money; use `terms commerce`")
+        raise RunError(f"{header.agent} on {suite.label} was played without money; use `terms diagnose --money`")
     return money_rows(records, {scenario.scenario_id: scenario for scenario in suite.build()}, suite.economics)
 
 

@@ -41,6 +41,8 @@ class Player(Starter):
 
     #: Episodes in flight at once, in threads of one process.
     concurrency: int = 1
+    #: Whether it opens files where it sits down, which others must not share.
+    keeps_files: bool = False
     #: Whether it is handed seeds and is not ours, so that they must tell nothing.
     has_secret_seeds: bool = False
 
@@ -111,10 +113,12 @@ _OURS = frozenset(kind for kind, _ in SCRIPTED.values())
 
 
 def as_player(agent: AgentLike, pins: Mapping[str, Any] | None = None) -> Player:
-    """Return ``agent`` as a player: as it is if it is one, else wrapped. ``pins`` go into the header of a run.
+    """Return ``agent`` as a player: as it is if it is one, else wrapped. ``pins`` go into the header of a run too.
 
     An agent of one's own may have ``concurrency``: the episodes it plays at once.
     """
+    if type(agent) is Seated and pins:
+        return replace(agent, pins={**agent.pins, **pins})
     if issubclass(type(agent), Player):
         return agent  # type: ignore[return-value]  # checked by its class, which it cannot lie about
     starter = as_starter(agent)

@@ -6,9 +6,6 @@ import hashlib
 import importlib
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +13,7 @@ from typing import Any, NamedTuple
 from experiments.llm.settings import ModelSettings
 from experiments.players import seat
 from experiments.players.local import LOCAL_SETTINGS
+from experiments.players.model_options import ModelOptions
 from experiments.players.negotiator_settings import NegotiatorSettings
 from experiments.players.player import Player, as_player
 from oracle.player_registry import PLAYERS, build_player
@@ -25,22 +23,6 @@ from terms.episode import AgentExitError, AgentLike, Starter
 from terms.hints import did_you_mean
 
 OWN = "python:"
-MAX_DOLLARS = 10**10
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """How a model agent is reached and asked; every field is an option of the command line."""
-
-    base_url: str | None = None
-    api_key_env: str | None = None
-    effort: str | None = None
-    max_output_tokens: int | None = None
-    concurrency: int | None = None
-    budget_usd: str | None = None
-    cache: Path | None = None
-    voice: str | None = None
-    negotiator: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Need(StrEnum):
@@ -98,24 +80,18 @@ def _build_scripted(spec: str) -> AgentLike:
 
 def _model_seat(spec: str, options: ModelOptions, game: GameConfig) -> seat.ModelSeat:
     voice = _voice_settings(spec, options)
-    # An address that only the voice can use is not the agent's.
-    mine = replace(options, base_url=None) if voice and not spec.startswith(seat.OPENAI) else options
-    asked: dict[str, Any] = {
-        "base_url": mine.base_url,
-        "api_key_env": mine.api_key_env,
-        "effort": mine.effort,
-        "max_output_tokens": mine.max_output_tokens,
-        "concurrency": mine.concurrency,
-    }
-    if spec == seat.LOCAL and any(value is not None for value in asked.values()):
+    asked = dict(options.model)
+    if voice and not spec.startswith(seat.OPENAI):
+        asked.pop("base_url", None)  # an address that only the voice can use is not the agent's
+    if spec == seat.LOCAL and asked:
         raise ValueError(f"agent={spec!r} is asked in one fixed way; leave out the options that say how")
     baseline = LOCAL_SETTINGS if spec == seat.LOCAL else NegotiatorSettings()
     return seat.ModelSeat(
-        base_name=spec + (f"@{options.effort}" if options.effort else ""),
+        base_name=seat.named(spec, options.model),
         model=seat.model_settings(spec, **asked),
-        negotiator=NegotiatorSettings.model_validate({**baseline.model_dump(), **options.negotiator}),
+        negotiator=NegotiatorSettings.model_validate({**baseline.model_dump(), **options.place}),
         config=game,
-        budget_microusd=None if options.budget_usd is None else microusd(options.budget_usd),
+        budget_microusd=options.budget_microusd,
         cache=options.cache,
         voice=voice,
     )
@@ -125,35 +101,17 @@ def _voice_settings(spec: str, options: ModelOptions) -> ModelSettings | None:
     """Return how to ask the counterpart's voice, which shares a server of one's own with the agent, key and all."""
     if options.voice is None:
         return None
-    is_own = options.voice.startswith(seat.OPENAI)
+    is_own, asked = options.voice.startswith(seat.OPENAI), options.model
     voice = seat.model_settings(
         options.voice,
-        base_url=options.base_url if is_own else None,
+        base_url=asked.get("base_url") if is_own else None,
         # The key of an agent at OpenRouter must not reach any other server.
-        api_key_env=options.api_key_env if is_own == spec.startswith(seat.OPENAI) else None,
-        concurrency=options.concurrency,
+        api_key_env=asked.get("api_key_env") if is_own == spec.startswith(seat.OPENAI) else None,
+        concurrency=asked.get("concurrency"),
     )
     if voice is None:
         raise ValueError(f"voice={options.voice!r}, allowed are openrouter:VENDOR/MODEL, openai:MODEL with --base-url")
     return voice
-
-
-def microusd(text: str, field: str = "budget_usd") -> int:
-    """Return an amount of dollars in whole micro-dollars; ``field`` is named where it is none.
-
-    >>> microusd("1.50")
-    1500000
-    """
-    try:
-        dollars = Decimal(text)
-    except InvalidOperation as error:
-        raise ValueError(f"{field}={text!r} is not an amount of dollars such as 1.50") from error
-    # The limit comes first: int() of 1e999999 takes all memory.
-    if not dollars.is_finite() or not 0 <= dollars <= MAX_DOLLARS or dollars * 1_000_000 != int(dollars * 1_000_000):
-        raise ValueError(
-            f"{field}={text!r}; it must be at least 0, at most {MAX_DOLLARS} and have at most six decimals"
-        )
-    return int(dollars * 1_000_000)
 
 
 def _source_of(spec: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ touched. The runner sits it down inside the run folder's lock, where the call lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from terms import GameConfig, Scenario
 from terms.meetings import Meeting
 
 OPENROUTER, OPENAI, LOCAL = "openrouter:", "openai:", "local"
+_MAY_BE_NONE = {name for name, info in ModelSettings.model_fields.items() if info.default is None} | {"temperature"}
 PACE = {"concurrency", "requests_per_minute", "max_retries", "max_wait_s", "timeout_s"}
 """Model settings that change no answer; a run may be resumed with others."""
 
@@ -59,6 +60,7 @@ class ModelSeat(Player):
     budget_microusd: int | None = None
     cache: Path | None = None
     voice: ModelSettings | None = None
+    keeps_files = True
 
     @property
     def name(self) -> str:  # type: ignore[override]  # a field of other starters
@@ -164,7 +166,13 @@ def model_settings(spec: str, *, base_url: str | None = None, **settings: Any) -
         raise ValueError(
             f"model={spec!r} goes to OpenRouter; use openai:{model} with --base-url={shown_address(base_url)!r}"
         )
-    asked = {key: value for key, value in settings.items() if value is not None}
-    made = ModelSettings(model=model, base_url=base_url, **{**effort_limits(asked.get("effort")), **asked})
+    given = {name: value for name, value in settings.items() if value is not None or name in _MAY_BE_NONE}
+    limits = effort_limits(given.get("effort"))
+    made = ModelSettings.model_validate({"model": model, "base_url": base_url, **limits, **given})
     refuse_bad_key(made)
     return made
+
+
+def named(spec: str, model: Mapping[str, Any]) -> str:
+    """Return the name of a model's row before what its place adds: the spec, and the effort asked for."""
+    return spec + (f"@{model['effort']}" if model.get("effort") else "")

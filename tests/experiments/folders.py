@@ -16,7 +16,7 @@ from experiments.storage.journal import HEADER, chain_start, encode_lines
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SMALL = SuiteSpec.parse("fresh", seed=3, n_per_cell=1)
-SMALL_ARGS = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1")
+SMALL_ARGS = ("--suite", "fresh", "--seed", "3", "--episodes-per-cell", "1")
 TINY = SuiteSpec.parse("fresh", seed=3, n_per_cell=1, sample=12)
 RESULTS = (HEADER, PARQUET, SUMMARY)
 CONSOLE_SCRIPT = Path(sys.executable).with_name("terms")

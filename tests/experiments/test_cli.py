@@ -20,7 +20,7 @@ from terms.types import ReplyFault, Unusable
 from tests.experiments.folders import CONSOLE_SCRIPT, REPOSITORY, SMALL_ARGS, TINY, logged_ids
 
 COMMANDS = ("diagnose", "play", "compare", "report", "verify", "agents", "suites")
-TINY_ARGS = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
+TINY_ARGS = ("--suite", "fresh", "--seed", "3", "--episodes-per-cell", "1", "--regime", "overlap", "--family", "candid")
 SLICES = {
     "regimes": {"overlap", "urgency_shift", "no_deal"},
     "families": {"candid", "taciturn", "expressive", "strategic", "stochastic", "adversarial"},
@@ -109,7 +109,7 @@ class TestDiagnose:
         assert "note: 72 of 72 episodes were already in runs/patient-fresh-3-n1-" in again[2]
 
     def test_notices_do_not_reach_standard_output(self, terms):
-        args = ("--suite", "published", "--regime", "overlap", "--family", "candid", "--n-per-cell", "1")
+        args = ("--suite", "published", "--regime", "overlap", "--family", "candid", "--episodes-per-cell", "1")
         code, out, err = terms("diagnose", "--agent", "exploit", *args, "--json")
         assert code == 0
         assert "r_seller = 0.6 r_buyer" in err
@@ -160,7 +160,7 @@ class TestDiagnose:
 
     def test_a_catalogue_is_played(self, terms, tmp_path):
         (tmp_path / "my items.csv").write_text(ITEMS)
-        args = ("--suite", "catalog:my items.csv", "--n-per-cell", "1", "--family", "candid", "--json")
+        args = ("--suite", "catalog:my items.csv", "--episodes-per-cell", "1", "--family", "candid", "--json")
         code, out, _ = terms("diagnose", "--agent", "patient", *args)
         assert code == 0
         assert strict_loads(out)["num_episodes"] == 12
@@ -172,7 +172,7 @@ class TestDiagnose:
             (("--agent", "patient:gap=high"), "gap='high' of Patient is not a number"),
             (("--agent", "patient", "--suite", "frish"), "allowed are published, fresh, catalog:PATH"),
             (("--agent", "patient", "--suite", "published", "--seed", "1"), "its own seeds"),
-            (("--agent", "patient", "--suite", "published", "--n-per-cell", "26"), "1 to 25"),
+            (("--agent", "patient", "--suite", "published", "--episodes-per-cell", "26"), "1 to 25"),
             (("--agent", "patient", "--suite", "catalog:x.csv", "--columns", "Titel"), "needed is field=column"),
             (("--agent", "patient", "--suite", "catalog:nowhere.csv"), "is not a .csv or .json file"),
             (("--agent", "patient", "--regime", "overlapp"), "did you mean 'overlap'?"),
@@ -180,8 +180,8 @@ class TestDiagnose:
             (("--agent", "patient", "--config", "nowhere.json"), "nowhere.json"),
             (("--agent", "patient", "--config", "bad.json"), "config='bad.json': "),
             (("--agent", "patient", "--config", "nan.json"), "NaN is not valid JSON"),
-            (("--agent", "patient", "--n-per-cell", "0"), "n-per-cell"),
-            (("--agent", "patient", "--n-per-cell", "1000000"), "less than or equal to 10000"),
+            (("--agent", "patient", "--episodes-per-cell", "0"), "episodes-per-cell"),
+            (("--agent", "patient", "--episodes-per-cell", "1000000"), "less than or equal to 10000"),
             (("--agent", "patient", "--seed", "-1"), "seed"),
             (("--agent", "patient", "--workers", "0"), "workers"),
             (("--agent", "patient", "--colour", "red"), "--colour"),

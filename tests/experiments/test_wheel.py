@@ -74,7 +74,7 @@ def test_a_newcomers_first_commands_work_in_any_directory(installed, tmp_path):
         "        gain = observation.accept_utility\n"
         "        return Accept() if gain is not None and gain > 0 else Offer(observation.reservation_price)\n"
     )
-    args = ("--n-per-cell", "1", "--seed", "7", "--workers", "2", "--json")
+    args = ("--episodes-per-cell", "1", "--seed", "7", "--workers", "2", "--json")
     mine = run(terms, "diagnose", "--agent", "python:my_agent:Agent", *args, "--out", "mine", cwd=folder)
     patient = run(terms, "diagnose", "--agent", "patient", *args, "--out", "patient", cwd=folder)
     assert [strict_loads(text)["agent"] for text in (mine, patient)] == ["mine", "patient"]

@@ -21,7 +21,7 @@ from terms import catalog_suite
 from terms.agents import build_scripted
 from tests.experiments.folders import REPOSITORY, TINY
 
-SMALL = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
+SMALL = ("--suite", "fresh", "--seed", "3", "--episodes-per-cell", "1", "--regime", "overlap", "--family", "candid")
 CERTIFIED = ("lower", "upper", "width", "a part of it", "policy", "first_value", "inner_maximum", "rounding")
 COARSE = BayesOptimal(grid=Grid(2.0, 5))
 QUICK = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
@@ -134,7 +134,7 @@ def test_only_values_that_exist_are_trained(ask):
 
 def test_values_fitted_anew_are_the_ones_that_are_checked(ask, tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "SETTINGS", QUICK)
-    args = ("--family", "strategic", "--prior", "overlap", "--out", tmp_path, "--n-per-cell", "1")
+    args = ("--family", "strategic", "--prior", "overlap", "--out", tmp_path, "--episodes-per-cell", "1")
     checks = json.loads(ask("train-oracle", *args, "--hide-cues", "--json").stdout)
     (file,) = tmp_path.glob("*.npz")
     fitted = shipped.read_values(file, "strategic", "overlap")
@@ -187,7 +187,9 @@ class TestReferenceRun:
         assert ask("verify", tmp_path / "own").exit_code == 0
 
     def test_only_a_reference_on_the_same_episodes_will_do(self, ask, reference, tmp_path):
-        other = ask("diagnose", "--agent", "patient", "--seed", "9", "--n-per-cell", "1", "--reference-run", reference)
+        other = ask(
+            "diagnose", "--agent", "patient", "--seed", "9", "--episodes-per-cell", "1", "--reference-run", reference
+        )
         assert (other.exit_code, "not on the episodes of" in other.stderr) == (2, True)
         ask("diagnose", "--agent", "patient", *SMALL, "--out", tmp_path / "own")
         weak = ask("diagnose", "--agent", "linear", *SMALL, "--reference-run", tmp_path / "own")

@@ -78,13 +78,14 @@ def test_nobody_there(terms):
 
 
 def test_an_effort_that_is_refused_is_named_with_the_next_lower_one_that_is_taken(check, monkeypatch, server):
-    code, found, _ = check("bot/fault:reject_effort", "--effort", "max")
+    code, found, _ = check("bot/fault:reject_effort", "--model", "effort=max")
     assert code == 0
     (one,) = [one for one in found["findings"] if one["name"] == "effort"]
     assert one["grade"] == "no"
     assert one["says"].endswith("it takes high")
     assert (
-        check("bot/fault:effort_lowered", "--effort", "high")[1]["findings"][-4]["says"] == "high: minimal was applied"
+        check("bot/fault:effort_lowered", "--model", "effort=high")[1]["findings"][-4]["says"]
+        == "high: minimal was applied"
     )
 
 

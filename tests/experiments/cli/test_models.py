@@ -19,7 +19,7 @@ from experiments.llm.calls import MODEL_CALLS, Ended, Reserved, read_calls, spen
 from terms.strict_json import strict_loads
 from tests.experiments.folders import logged_ids, result_bytes, start_cli, wait_for
 
-SUITE = ("--suite", "fresh", "--seed", "3", "--n-per-cell", "1", "--regime", "overlap", "--family", "candid")
+SUITE = ("--suite", "fresh", "--seed", "3", "--episodes-per-cell", "1", "--regime", "overlap", "--family", "candid")
 RESULTS = (PARQUET, SUMMARY)
 KEY = "sk-test-0123456789abcdef"
 
@@ -107,17 +107,17 @@ class TestResume:
         assert result_bytes("run", RESULTS) == before
 
     def test_a_budget_stops_cleanly_and_a_higher_one_goes_on(self, terms, diagnose, server):
-        diagnose("whole", "--concurrency", "1")
+        diagnose("whole", "--workers", "1")
         whole = billed(server)
         budget = f"{whole / 2e6:.6f}"
-        code, out, err = diagnose("run", "--concurrency", "1", "--budget-usd", budget)
+        code, out, err = diagnose("run", "--workers", "1", "--budget-usd", budget)
         assert (code, out) == (4, "")
         assert "the spending ceiling" in err
         assert "higher --budget-usd" in err
         assert billed(server) - whole <= whole / 2
         kept = len(load_run(EPISODES, "run").records)
         assert 0 < kept < 4
-        code, _, err = diagnose("run", "--concurrency", "2", "--budget-usd", "5")
+        code, _, err = diagnose("run", "--workers", "2", "--budget-usd", "5")
         assert code == 0
         assert f"{kept} of 4 episodes were already" in err
         assert result_bytes("run", RESULTS) == result_bytes("whole", RESULTS)
@@ -125,9 +125,9 @@ class TestResume:
         assert cost_of(terms, "run")["spending"]["settled_microusd"] == whole
 
     def test_a_cache_makes_the_same_run_free(self, terms, diagnose, server):
-        diagnose("first", "--cache", "kept")
+        diagnose("first", "--model", "cache=kept")
         asked = len(server.ledger)
-        assert diagnose("second", "--cache", "kept")[0] == 0
+        assert diagnose("second", "--model", "cache=kept")[0] == 0
         assert len(server.ledger) == asked
         assert result_bytes("first", RESULTS) == result_bytes("second", RESULTS)
         facts = cost_of(terms, "second")
@@ -164,7 +164,7 @@ class TestResume:
     @pytest.mark.slow
     def test_an_interruption_with_many_in_flight_waits_for_no_more_than_their_calls(self, diagnose, tmp_path):
         with FaultServer(latency_s=1.0) as slow:
-            process = started(slow, tmp_path / "run", "--concurrency", "4")
+            process = started(slow, tmp_path / "run", "--workers", "4")
             wait_for(lambda: len(read_calls(tmp_path / "run" / MODEL_CALLS)) > 8)
             process.send_signal(signal.SIGINT)
             sent = len(slow.ledger)
@@ -180,7 +180,7 @@ class TestResume:
     @pytest.mark.slow
     def test_an_interruption_during_calls_keeps_what_is_finished(self, diagnose, tmp_path):
         with FaultServer(latency_s=0.05) as slow:
-            process = started(slow, tmp_path / "run", "--concurrency", "1")
+            process = started(slow, tmp_path / "run", "--workers", "1")
             wait_for(lambda: len(logged_ids(tmp_path / "run")) == 1)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=30)
@@ -188,7 +188,7 @@ class TestResume:
             assert "everything finished is kept" in err
             kept = logged_ids(tmp_path / "run")
             assert 1 <= len(kept) < 4
-            assert diagnose("run", "--concurrency", "1", url=slow.url)[0] == 0
+            assert diagnose("run", "--workers", "1", url=slow.url)[0] == 0
             assert logged_ids(tmp_path / "run")[: len(kept)] == kept
             reconcile(slow, "run")
 
@@ -200,7 +200,7 @@ def started(server, out, *options):
 
 
 def kill_during_calls(server, out, answered):
-    process = started(server, out, "--concurrency", "4")
+    process = started(server, out, "--workers", "4")
     wait_for(lambda: sum(isinstance(row, Ended) for row in read_calls(out / MODEL_CALLS)) >= answered)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
@@ -226,7 +226,7 @@ def page():
 class TestRows:
     def test_two_efforts_are_two_rows_side_by_side(self, terms, diagnose):
         for effort in ("low", "high"):
-            assert diagnose(effort, "--effort", effort)[0] == 0
+            assert diagnose(effort, "--model", f"effort={effort}")[0] == 0
         assert terms("report", "low", "high")[0] == 0
         html = page()
         table = html.split('id="models"')[1].split("</table>")[0]
@@ -239,7 +239,7 @@ class TestRows:
         lengths = []
         for level in ("nothing", "family", "kernel", "type"):
             start = len(server.ledger)
-            assert diagnose(level, "--reveal", level, "--concurrency", "1")[0] == 0
+            assert diagnose(level, "--model", f"reveal={level}", "--workers", "1")[0] == 0
             lengths.append(len(json.dumps(server.requests[start]["body"])))
         assert lengths == sorted(set(lengths))
         out = terms("compare", "nothing", "family", "kernel", "type", "--json")[1]
@@ -249,12 +249,12 @@ class TestRows:
     @pytest.mark.parametrize(
         ("options", "suffix"),
         [
-            (["--hide-cues"], "+no-cues"),
-            (["--hide-words"], "+no-words"),
-            (["--no-belief"], "+no-belief"),
-            (["--no-guidance"], "+no-guidance"),
-            (["--history", "2"], "+history-2"),
-            (["--hide-cues", "--no-belief"], "+no-cues+no-belief"),
+            (["--model", "show_cues=false"], "+no-cues"),
+            (["--model", "show_messages=false"], "+no-words"),
+            (["--model", "ask_belief=false"], "+no-belief"),
+            (["--model", "guidance=false"], "+no-guidance"),
+            (["--model", "history=2"], "+history-2"),
+            (["--model", "show_cues=false", "--model", "ask_belief=false"], "+no-cues+no-belief"),
         ],
     )
     def test_an_ablation_is_a_row_of_its_own(self, diagnose, options, suffix):
@@ -284,7 +284,7 @@ class TestVoice:
     def test_a_model_voice_words_the_counterpart_and_the_run_verifies(self, terms, diagnose, server, monkeypatch):
         diagnose("plain")
         monkeypatch.setattr("experiments.fault_server.server.reply_text", narrate)
-        assert diagnose("run", "--voice", "openai:storyteller")[0] == 0
+        assert diagnose("run", "--model", "voice=openai:storyteller")[0] == 0
         run, plain = load_run(EPISODES, "run"), load_run(EPISODES, "plain")
         assert run.header.agent == "openai:bot+voice-storyteller"
         assert {record.agent for record in run.records} == {run.header.agent}
@@ -302,7 +302,7 @@ class TestVoice:
 
     def test_one_altered_word_of_a_voice_is_found_in_the_log(self, terms, diagnose, monkeypatch, tmp_path):
         monkeypatch.setattr("experiments.fault_server.server.reply_text", narrate)
-        diagnose("run", "--voice", "openai:storyteller")
+        diagnose("run", "--model", "voice=openai:storyteller")
         log = tmp_path / "run" / LOG
         log.write_bytes(log.read_bytes().replace(b"dear friend", b"dear fiend.", 1))
         assert terms("verify", "run")[0] == 1
@@ -365,11 +365,11 @@ class TestFailures:
         assert "[key removed]" in err
 
     def test_an_effort_that_is_refused_stops_the_run_in_one_line(self, terms, diagnose):
-        code, out, err = diagnose("run", "--effort", "max", model="bot/fault:reject_effort")
+        code, out, err = diagnose("run", "--model", "effort=max", model="bot/fault:reject_effort")
         assert (code, out) == (2, "")
         assert err.splitlines()[2].startswith("error: bot/fault:reject_effort refuses effort=max")
         assert "Traceback" not in err
-        assert diagnose("lower", "--effort", "high", model="bot/fault:reject_effort")[0] == 0
+        assert diagnose("lower", "--model", "effort=high", model="bot/fault:reject_effort")[0] == 0
 
     def test_a_cache_that_fails_in_the_middle_ends_the_run_in_one_line_and_loses_nothing(
         self, terms, diagnose, server, monkeypatch
@@ -384,7 +384,7 @@ class TestFailures:
 
         with monkeypatch.context() as patch:
             patch.setattr(ReplyCache, "put", fail_later)
-            code, out, err = diagnose("run", "--cache", "kept")
+            code, out, err = diagnose("run", "--model", "cache=kept")
         assert (code, out) == (2, "")
         assert err.splitlines()[2].startswith("error: the reply cache kept/replies.sqlite cannot be used")
         assert err.count("\n") == 3
@@ -416,22 +416,30 @@ class TestFailures:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--agent", "patient", "--effort", "low"], "is not a language model"),
+            (["--agent", "patient", "--model", "effort=low"], "is not a language model"),
             (["--agent", "patient", "--budget-usd", "1"], "is not a language model"),
-            (["--agent", "patient", "--hide-cues"], "is not a language model"),
+            (["--agent", "patient", "--model", "show_cues=false"], "is not a language model"),
             (["--agent", "openai:bot"], "needs --base-url"),
             (["--agent", "openai:"], "allowed are openrouter:VENDOR/MODEL"),
             (["--agent", "openrouter:a/b", "--base-url", "http://127.0.0.1:1/v1"], "goes to OpenRouter"),
-            (["--agent", "local", "--effort", "low"], "one fixed way"),
+            (["--agent", "local", "--model", "effort=low"], "one fixed way"),
             (["--agent", "local", "--base-url", "http://127.0.0.1:1/v1"], "one fixed way"),
             (["--agent", "openai:bot", "--base-url", "ftp://x"], "must start with http"),
-            (["--agent", "openai:bot", "--base-url", "http://x", "--effort", "extreme"], "effort"),
-            (["--agent", "openai:bot", "--base-url", "http://x", "--reveal", "all"], "reveal"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "effort=extreme"], "effort"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "reveal=all"], "reveal"),
             (["--agent", "openai:bot", "--base-url", "http://x", "--budget-usd", "lots"], "amount of dollars"),
             (["--agent", "openai:bot", "--base-url", "http://x", "--budget-usd", "-1"], "at least 0"),
-            (["--agent", "openai:bot", "--base-url", "http://x", "--voice", "local"], "voice='local'"),
-            (["--agent", "openai:bot", "--base-url", "http://x", "--voice", "parrot"], "parrot"),
-            (["--agent", "openai:bot", "--base-url", "http://x", "--workers", "2"], "--concurrency"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "voice=local"], "voice='local'"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "voice=parrot"], "parrot"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--scheduler", "tcp://x"], "--scheduler"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "efort=low"], "did you mean 'effort'"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "base_url=http://y"], "given twice"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "nowhere.json"], "neither KEY=VALUE nor"),
+            (
+                ["--agent", "openai:bot", "--base-url", "http://x", "--model", "prices.promt=1"],
+                "'promt', allowed are prompt",
+            ),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "temperature=hot"], "temperature"),
         ],
     )
     def test_bad_input_is_refused_in_one_line_that_names_it(self, terms, tmp_path, arguments, message):
@@ -449,14 +457,14 @@ class TestKey:
             if agent:
                 code, _, err = terms("diagnose", *agent, *SUITE, "--out", "one")
             else:
-                code, _, err = diagnose("two", "--api-key-env", "MY_KEY")
+                code, _, err = diagnose("two", "--model", "api_key_env=MY_KEY")
             assert code == 2
             assert f"set the environment variable {name}" in err
 
     @pytest.mark.parametrize("right", [True, False])
     def test_no_file_and_no_output_ever_holds_it(self, terms, diagnose, monkeypatch, tmp_path, right):
         monkeypatch.setenv("MY_KEY", KEY)
-        options = ("--api-key-env", "MY_KEY", "--cache", "kept", "--voice", "openai:bot")
+        options = ("--model", "api_key_env=MY_KEY", "--model", "cache=kept", "--model", "voice=openai:bot")
         with FaultServer(FaultPlan({"error_body": 0.2}, 1), key=KEY if right else "another") as locked:
             code, out, err = diagnose("run", *options, url=locked.url)
         assert code == (0 if right else 3), "a wrong key is a provider's failure, and the server repeats the key"

@@ -24,7 +24,8 @@ from experiments.fault_server.faults import FAULTS
 from experiments.llm.client import ChatClient
 from experiments.llm.pacing import Timing
 from experiments.players import seat
-from experiments.players.registry import ModelOptions, build_agent
+from experiments.players.model_options import ModelOptions
+from experiments.players.registry import build_agent
 from experiments.report.reporting import report_run
 from experiments.report.sections import REPLIES, RunView
 from terms import EpisodeRecord
@@ -48,7 +49,7 @@ class Outcome:
 def outcome_of(server: FaultServer, name: str, folder: Path) -> Outcome:
     """Play one episode in which every request meets the fault ``name``."""
     spec = f"openai:bot/fault:{name}"
-    agent = build_agent(spec, ModelOptions(base_url=server.url, concurrency=1))
+    agent = build_agent(spec, ModelOptions.of(base_url=server.url, concurrency=1))
     run = run_task(EPISODES, agent, ONE, folder, settings=agent.settings)
     (record,) = run.records
     told = report_run(run, "one")

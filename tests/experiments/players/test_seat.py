@@ -7,15 +7,16 @@ import pytest
 from experiments.llm.calls import MODEL_CALLS
 from experiments.llm.settings import ModelSettings
 from experiments.players import seat
+from experiments.players.model_options import ModelOptions, microusd
 from experiments.players.negotiator_settings import NegotiatorSettings, Reveal
-from experiments.players.registry import ModelOptions, build_agent, microusd
+from experiments.players.registry import build_agent
 from experiments.players.seat import ModelSeat, model_settings
 from terms import Game
 from tests.terms.builders import make_scenario
 
 
 def seat_of(spec="openai:bot", **options):
-    return build_agent(spec, ModelOptions(**{"base_url": "http://127.0.0.1:1/v1", **options}))
+    return build_agent(spec, ModelOptions.of(**{"base_url": "http://127.0.0.1:1/v1", **options}))
 
 
 class TestName:
@@ -25,9 +26,9 @@ class TestName:
             ({}, "openai:bot"),
             ({"effort": "low"}, "openai:bot@low"),
             ({"voice": "openai:teller"}, "openai:bot+voice-teller"),
-            ({"negotiator": {"reveal": Reveal.TYPE}}, "openai:bot+reveal-type"),
+            ({"reveal": Reveal.TYPE}, "openai:bot+reveal-type"),
             (
-                {"effort": "high", "voice": "openai:teller", "negotiator": {"show_cues": False, "history": 0}},
+                {"effort": "high", "voice": "openai:teller", "show_cues": False, "history": 0},
                 "openai:bot@high+voice-teller+no-cues+history-0",
             ),
         ],
@@ -36,13 +37,13 @@ class TestName:
         assert seat_of(**options).name == name
 
     def test_the_seated_agent_has_the_name_of_the_seat(self, tmp_path):
-        place = seat_of(effort="low", voice="openai:teller", negotiator={"ask_belief": False})
+        place = seat_of(effort="low", voice="openai:teller", **{"ask_belief": False})
         with place.sit(tmp_path) as agent:
             assert agent.name == place.name
 
     def test_the_local_models_own_settings_are_its_plain_name(self):
         assert build_agent("local").name == "local"
-        assert build_agent("local", ModelOptions(negotiator={"show_cues": False})).name == "local+no-cues"
+        assert build_agent("local", ModelOptions.of(**{"show_cues": False})).name == "local+no-cues"
 
 
 class TestPin:
@@ -58,7 +59,7 @@ class TestPin:
             {"api_key_env": "OTHER"},
             {"base_url": "http://127.0.0.1:2/v1"},
             {"voice": "openai:teller"},
-            {"negotiator": {"guidance": False}},
+            {"guidance": False},
         ],
     )
     def test_what_changes_an_answer_may_not(self, options):

@@ -19,7 +19,7 @@ from experiments.sessions.session_task import SESSIONS
 from terms.metrics import METRICS
 
 VERIFIED = "verified: every line of the log played again, every number and every file derived again\n"
-TWO = ("--n-per-cell", 1, "--regime", "overlap", "--regime", "no_deal", "--family", "candid")
+TWO = ("--episodes-per-cell", 1, "--regime", "overlap", "--regime", "no_deal", "--family", "candid")
 SHORT = ("--sessions", 2, "--periods", 4)
 
 
@@ -50,7 +50,7 @@ def sent(monkeypatch):
 
 class TestCommerce:
     def test_json_holds_every_metric_of_money_and_of_the_game(self, terms):
-        code, printed, err = terms("commerce", "--agent", "fixed-0.30", "--json")
+        code, printed, err = terms("diagnose", "--money", "--episodes-per-cell", 2, "--agent", "fixed-0.30", "--json")
         assert code == 0, err
         found = json.loads(printed)
         assert found["num_episodes"] == 144
@@ -61,7 +61,9 @@ class TestCommerce:
         assert found["money"]["overall"]["regret_rate"]["estimate"] == pytest.approx(0.498, abs=0.05)
 
     def test_the_table_shows_the_published_figure_beside_it(self, terms):
-        code, printed, _ = terms("commerce", "--agent", "fixed-0.10", "--out", "run")
+        code, printed, _ = terms(
+            "diagnose", "--money", "--episodes-per-cell", 2, "--agent", "fixed-0.10", "--out", "run"
+        )
         assert code == 0
         assert "regret rate" in printed
         assert "published regret rate (144 episodes): 0.573" in printed
@@ -70,28 +72,30 @@ class TestCommerce:
     def test_catalogue_items_in_money(self, terms, tmp_path):
         rows = ["name,category,reference_price,low_price,high_price", "kettle,home,30,20,45", "lamp,home,80,60,120"]
         (tmp_path / "items.csv").write_text("\n".join(rows))
-        code, printed, err = terms("commerce", "--agent", "patient", "--source", "items.csv", *TWO, "--json")
+        code, printed, err = terms(
+            "diagnose", "--money", "--agent", "patient", "--suite", "catalog:items.csv", *TWO, "--json"
+        )
         assert code == 0, err
         found = json.loads(printed)
         assert found["money"]["overall"]["regret_rate"]["n"] == 4
         assert found["suite"].startswith("catalog-0")
 
     def test_the_honest_optimum_names_the_values_it_played_with(self, terms):
-        assert terms("commerce", "--agent", "bayes", *TWO, "--out", "run")[0] == 0
+        assert terms("diagnose", "--money", "--agent", "bayes", *TWO, "--out", "run")[0] == 0
         pinned = load_run(EPISODES, "run").header.settings["fitted_values"]
         assert set(pinned) == {"candid overlap", "candid no_deal"}
         assert terms("verify", "run")[0] == 0
 
     def test_runs_with_and_without_money_are_kept_apart(self, terms):
         terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
-        code, _, err = terms("commerce", "--agent", "patient", *TWO, "--out", "plain")
+        code, _, err = terms("diagnose", "--money", "--agent", "patient", *TWO, "--out", "plain")
         assert code == 2
         assert "plain holds another run" in err
-        with pytest.raises(ValueError, match="was played without money; use `terms commerce`"):
+        with pytest.raises(ValueError, match="was played without money; use `terms diagnose --money`"):
             run_money(load_run(EPISODES, "plain").header, ())
 
     def test_a_model_sees_its_money_and_is_scored_in_it(self, terms, server, sent):
-        args = ("commerce", "--agent", "openai:bot", "--base-url", server.url, *TWO, "--out", "run")
+        args = ("diagnose", "--money", "--agent", "openai:bot", "--base-url", server.url, *TWO, "--out", "run")
         code, printed, err = terms(*args, "--json")
         assert code == 0, err
         assert json.loads(printed)["money"]["overall"]["mean_profit"]["n"] == 8
@@ -159,7 +163,6 @@ class TestBankroll:
             ),
             (("--agent", "patient", "--initial-cash", "1e999999999"), "initial_cash='1e999999999'"),
             (("--agent", "patient", "--initial-cash", "much"), "initial_cash='much' is not an amount"),
-            (("--agent", "openai:bot", "--base-url", "http://127.0.0.1:1/v1", "--workers", 2), "--concurrency"),
         ],
     )
     def test_bad_input_is_named(self, terms, arguments, says):
@@ -197,14 +200,14 @@ class TestModels:
         assert len(server.ledger) == asked
 
     def test_a_budget_stops_in_the_middle_of_a_session_and_a_higher_one_goes_on(self, terms, bankroll, server):
-        bankroll("whole", "--concurrency", "1")
+        bankroll("whole", "--workers", "1")
         whole = sum(bill.microusd for bill in server.ledger)
-        code, out, err = bankroll("run", "--concurrency", "1", "--budget-usd", f"{whole / 2e6:.6f}")
+        code, out, err = bankroll("run", "--workers", "1", "--budget-usd", f"{whole / 2e6:.6f}")
         assert (code, out) == (4, "")
         assert "higher --budget-usd" in err
         kept = [len(session.periods) for session in load_run(SESSIONS, "run").sessions]
         assert 0 < sum(kept) < 8
-        assert bankroll("run", "--concurrency", "2", "--budget-usd", "5")[0] == 0
+        assert bankroll("run", "--workers", "2", "--budget-usd", "5")[0] == 0
         assert sum(bill.microusd for bill in server.ledger) == 2 * whole, "nothing is paid twice"
         first, second = (load_run(SESSIONS, name).sessions for name in ("whole", "run"))
         assert first == second
@@ -231,7 +234,7 @@ class TestModels:
         The script overrides the plan, so the seed must put none of the plan's faults on the first ten requests.
         """
         with FaultServer(FaultPlan({"empty": 0.1, "fenced": 0.1}, seed=7)) as server:
-            args = ("bankroll", "--agent", "openai:bot", "--base-url", server.url, *SHORT, "--concurrency", 1)
+            args = ("bankroll", "--agent", "openai:bot", "--base-url", server.url, *SHORT, "--workers", 1)
             assert terms(*args, "--out", "calm")[0] == 0
             server.script(["ok"] * 10 + ["server_error_503"] * 6)
             code, _, err = terms(*args, "--out", "run")
@@ -243,7 +246,7 @@ class TestModels:
         assert terms("verify", "run")[0] == 0
 
     def test_it_is_told_the_ledger_once_and_the_rules_always(self, bankroll, sent):
-        bankroll("run", "--supplier-mode", "persistent", "--concurrency", "1")
+        bankroll("run", "--supplier-mode", "persistent", "--workers", "1")
         assert all("What counts is your cash at the end" in messages[0]["content"] for messages in sent)
         last = [messages for messages in sent if '"period": 4' in messages[-1]["content"]]
         opening, later = last[0][-1]["content"], last[-1][-1]["content"]
@@ -257,7 +260,7 @@ class TestOrder:
     @pytest.fixture
     def folders(self, terms):
         for agent in ("patient", "conceder", "fixed-0.01"):
-            terms("commerce", "--agent", agent, "--n-per-cell", 1, "--out", f"c-{agent}")
+            terms("diagnose", "--money", "--agent", agent, "--episodes-per-cell", 1, "--out", f"c-{agent}")
             terms("bankroll", "--agent", agent, "--sessions", 6, "--periods", 20, "--out", f"b-{agent}")
         return [f"{kind}-{agent}" for kind in "cb" for agent in ("patient", "conceder", "fixed-0.01")]
 
@@ -273,7 +276,7 @@ class TestOrder:
         assert "1. " in printed
 
     def test_other_scenarios_and_doubles_are_refused(self, terms, folders):
-        terms("commerce", "--agent", "patient", "--n-per-cell", 1, "--seed", 8, "--out", "other")
+        terms("diagnose", "--money", "--agent", "patient", "--episodes-per-cell", 1, "--seed", 8, "--out", "other")
         assert "runs are on different suites" in terms("order", *folders, "other")[2]
         assert "agent='patient' twice in bankroll" in terms("order", *folders, "b-patient")[2]
         terms("diagnose", "--agent", "patient", *TWO, "--out", "plain")
@@ -369,14 +372,17 @@ class TestCompare:
         runs = {
             "bankroll": (SHORT, "game.json", "different chains or rules"),
             "diagnose": (TWO, "plain.json", "different settings of game"),
-            "commerce": (TWO, "thin.json", "different settings of game"),
+            "diagnose --money": (TWO, "thin.json", "different settings of game"),
         }
-        for command, (size, changed, says) in runs.items():
-            terms(command, "--agent", "patient", *size, "--out", f"{command}-a")
-            assert terms(command, "--agent", "conceder", *size, "--config", changed, "--out", f"{command}-b")[0] == 0
-            code, out, err = terms("compare", f"{command}-a", f"{command}-b")
+        for line, (size, changed, says) in runs.items():
+            command, *more = line.split()
+            terms(command, *more, "--agent", "patient", *size, "--out", f"{line}-a")
+            assert (
+                terms(command, *more, "--agent", "conceder", *size, "--config", changed, "--out", f"{line}-b")[0] == 0
+            )
+            code, out, err = terms("compare", f"{line}-a", f"{line}-b")
             assert (code, out, says in err) == (2, "", True), err
-            code, _, err = terms("report", f"{command}-a", f"{command}-b", "--out", "r.html")
+            code, _, err = terms("report", f"{line}-a", f"{line}-b", "--out", "r.html")
             assert (code, says in err) == (2, True), err
 
     def test_options_that_sessions_have_no_use_for_are_refused(self, terms):
@@ -389,7 +395,7 @@ class TestCompare:
 
     def test_profits_of_commerce_runs(self, terms):
         for agent in ("patient", "fixed-0.01"):
-            terms("commerce", "--agent", agent, "--out", agent)
+            terms("diagnose", "--money", "--episodes-per-cell", 2, "--agent", agent, "--out", agent)
         code, printed, err = terms("compare", "patient", "fixed-0.01", "--metric", "profit", "--json")
         assert code == 0, err
         found = json.loads(printed)
@@ -424,7 +430,7 @@ class TestConfig:
         assert (code, out, says in err) == (2, "", True), err
         assert not (tmp_path / "run").exists()
 
-    @pytest.mark.parametrize("command", ["bankroll", "commerce", "diagnose"])
+    @pytest.mark.parametrize("command", ["bankroll", "diagnose"])
     def test_a_file_that_is_not_there_and_a_folder_that_is_a_file_are_named(self, terms, tmp_path, command):
         (tmp_path / "file").write_text("")
         err = terms(command, "--agent", "patient", "--config", "nowhere.json")[2]
@@ -433,16 +439,9 @@ class TestConfig:
             code, _, err = terms(command, "--agent", "patient", "--out", name)
             assert (code, f"--out='{name}': " in err, "is a file, needed is a folder" in err) == (2, True, True), err
 
-    @pytest.mark.parametrize(("command", "size"), [("bankroll", SHORT), ("commerce", TWO)])
-    def test_a_run_is_resumed_unless_told_otherwise(self, terms, command, size):
-        assert terms(command, "--agent", "patient", *size, "--out", "run", "--no-resume")[0] == 0
-        code, _, err = terms(command, "--agent", "patient", *size, "--out", "run", "--no-resume")
-        assert (code, "--no-resume, but run holds a run already" in err) == (2, True)
-        assert terms(command, "--agent", "patient", *size, "--out", "run")[0] == 0
-
     def test_margins_of_single_negotiations_can_be_changed(self, terms, tmp_path):
         (tmp_path / "thin.json").write_text('{"economics": {"margin_share": 0.0}, "game": {"horizon": 6}}')
-        code, _, err = terms("commerce", "--agent", "patient", *TWO, "--config", "thin.json", "--out", "run")
+        code, _, err = terms("diagnose", "--money", "--agent", "patient", *TWO, "--config", "thin.json", "--out", "run")
         assert code == 0, err
         suite = load_run(EPISODES, "run").header.spec
         assert (suite.economics.margin_share, suite.game.horizon) == (0.0, 6)
@@ -456,7 +455,7 @@ class TestConfig:
 
 def test_a_folder_of_the_other_mode_is_named(terms):
     terms("bankroll", "--agent", "patient", *SHORT, "--out", "sessions")
-    terms("commerce", "--agent", "patient", *TWO, "--out", "episodes")
+    terms("diagnose", "--money", "--agent", "patient", *TWO, "--out", "episodes")
     with pytest.raises(RunError, match="sessions holds a run of mode 'bankroll', needed is 'episodes'"):
         load_run(EPISODES, "sessions")
     code, _, err = terms("compare", "sessions", "episodes")

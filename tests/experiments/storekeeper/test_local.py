@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from commerce.tools import TOOLS
-from experiments.storekeeper.connect import StorekeeperOptions, connected, plan_seat
+from experiments.players.model_options import ModelOptions
+from experiments.storekeeper.connect import connected, plan_seat
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import Outcome, read_transcript
@@ -14,7 +15,7 @@ from experiments.years.verify import verify_year
 
 @pytest.mark.real_llm
 def test_two_turns_of_a_real_model(tmp_path):
-    options = StorekeeperOptions(storekeeper={"max_turns": 2})
+    options = ModelOptions.of(**{"max_turns": 2})
     planned = plan_seat("local", options)
     spec = YearSpec(merchant=planned.name, num_days=10, agent_settings=planned.settings_object)
     with connected(planned, options, []) as seat:

@@ -13,7 +13,7 @@ from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME
 
 FILES = (HEADER, STORE_CALLS, RESULT)
-YEAR = ("year", "--merchant", "rule-based", "--days", 45, "--rules", "fair")
+YEAR = ("year", "--agent", "rule-based", "--days", 45, "--rules", "fair")
 
 
 def test_json_holds_every_metric_and_final_assets_in_yuan(terms, tmp_path):
@@ -39,7 +39,7 @@ def test_json_holds_every_metric_and_final_assets_in_yuan(terms, tmp_path):
 
 def test_idle_keeps_its_money_until_the_penalty(terms):
     """Within the days of grace nothing is charged: 100,000 yuan stay, and what needs a purchase is undefined."""
-    code, printed, _ = terms("year", "--merchant", "idle", "--days", 3, "--json")
+    code, printed, _ = terms("year", "--agent", "idle", "--days", 3, "--json")
     summary = json.loads(printed)
     assert (code, summary["final_assets"]["estimate"], summary["multiplier"]["estimate"]) == (0, 100_000, 1)
     assert summary["final_assets"]["low"] is None
@@ -47,7 +47,7 @@ def test_idle_keeps_its_money_until_the_penalty(terms):
 
 
 def test_the_table_names_every_metric(terms):
-    code, printed, _ = terms("year", "--merchant", "idle", "--days", 2)
+    code, printed, _ = terms("year", "--agent", "idle", "--days", 2)
     assert code == 0
     assert "final_assets" in printed
     assert "n=1" in printed
@@ -56,10 +56,10 @@ def test_the_table_names_every_metric(terms):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--merchant", "nobody"), "merchant='nobody' is unknown; choose one of idle, random-legal"),
-        (("--merchant", "idle", "--days", 0), "--days"),
-        (("--merchant", "idle", "--rules", "mild"), "--rules"),
-        (("--merchant", "idle", "--seed", -1), "--seed"),
+        (("--agent", "nobody"), "merchant='nobody' is unknown; choose one of idle, random-legal"),
+        (("--agent", "idle", "--days", 0), "--days"),
+        (("--agent", "idle", "--rules", "mild"), "--rules"),
+        (("--agent", "idle", "--seed", -1), "--seed"),
     ],
 )
 def test_bad_input_is_named(terms, tmp_path, arguments, says):
@@ -81,14 +81,14 @@ def test_the_same_command_resumes_to_the_same_bytes(terms, tmp_path):
 
 
 def test_another_year_in_the_same_folder_is_refused(terms, tmp_path):
-    terms("year", "--merchant", "idle", "--days", 2, "--out", "year")
-    code, _, told = terms("year", "--merchant", "rule-based", "--days", 2, "--out", "year")
+    terms("year", "--agent", "idle", "--days", 2, "--out", "year")
+    code, _, told = terms("year", "--agent", "rule-based", "--days", 2, "--out", "year")
     assert code != 0
     assert "merchant: 'idle' there, 'rule-based' now" in told
 
 
 def test_verify_and_report_take_the_folder_of_a_year(terms, tmp_path):
-    terms("year", "--merchant", "idle", "--days", 2, "--out", "year")
+    terms("year", "--agent", "idle", "--days", 2, "--out", "year")
     (folder,) = (tmp_path / "year").iterdir()
     assert terms("verify", folder)[:2] == (
         0,

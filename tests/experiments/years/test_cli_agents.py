@@ -21,7 +21,7 @@ def url():
 
 def test_a_model_runs_years_in_several_worlds_at_once(terms, url, tmp_path):
     command = ("year", "--agent", IDLE, "--base-url", url, "--days", 3, "--worlds", 2, "--workers", 2, "--seed", 4)
-    code, printed, told = terms(*command, "--memory", "ledger", "--json")
+    code, printed, told = terms(*command, "--model", "memory=ledger", "--json")
     assert code == 0
     summary = json.loads(printed)
     assert (summary["final_assets"]["estimate"], summary["final_assets"]["n"]) == (100_000, 2)
@@ -72,11 +72,11 @@ def test_a_ceiling_ends_with_its_own_code_and_a_higher_one_goes_on(terms, url, t
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--agent", "rule-based", "--memory", "ledger"), "not a language model"),
+        (("--agent", "rule-based", "--model", "memory=ledger"), "not a language model"),
         (("--agent", "rule-based", "--budget-usd", "1"), "not a language model"),
         (("--agent", "openai:m"), "needs --base-url"),
         (("--agent", "openrouter:a/b"), "OPENROUTER_API_KEY"),
-        (("--agent", "local", "--effort", "low"), "one fixed way"),
+        (("--agent", "local", "--model", "effort=low"), "one fixed way"),
         (("--agent", "nobody"), "merchant='nobody' is unknown"),
     ],
 )
