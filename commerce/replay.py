@@ -72,7 +72,7 @@ def _canonical(entry: Entry) -> str:
     return _WRITTEN(entry.to_json_object())
 
 
-def replay(year: Year, entries: Iterable[Entry]) -> Year:
+def replay_calls(year: Year, entries: Iterable[Entry]) -> Year:
     """Repeat recorded calls on a new year and return it; any difference raises."""
     for written in entries:
         result = year.call(written.tool, written.arguments)

@@ -30,7 +30,7 @@ from experiments.plots import years as year_plots
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.story import read_story
-from experiments.years.summary import summary_object
+from experiments.years.summary import years_summary
 
 # %%
 FAST = bool(os.environ.get("TERMS_FAST"))
@@ -123,6 +123,6 @@ specs = [
 ]
 results = [run_year(folder / f"{spec.merchant}-{spec.world_seed}", spec).result for spec in specs]
 for name in MERCHANTS:
-    summary = summary_object([one for one in results if one["spec"]["merchant"] == name])
+    summary = years_summary([one for one in results if one["spec"]["merchant"] == name])
     for metric in ("final_assets", "is_bankrupt", "se_plus", "bad_spend_pct"):
         print(f"{name:14}{metric:16}", summary[metric])

@@ -29,11 +29,11 @@ _CHARACTERS = "".join(map(chr, range(32, 127)))
 _MOST_YUAN = 1e15  # the framework takes an infinite bound for a mistake
 _NAMES = tuple(TOOLS)
 
-Action = dict[str, Any]
-Observation = dict[str, Any]
+GymAction = dict[str, Any]
+GymObservation = dict[str, Any]
 
 
-class StoreYearEnv(gymnasium.Env[Observation, Action]):
+class StoreYearEnv(gymnasium.Env[GymObservation, GymAction]):
     """One year.
 
     An action is ``{"tool": place in tool_names, "arguments": JSON text}``; arguments that are none are refused by the
@@ -91,13 +91,13 @@ class StoreYearEnv(gymnasium.Env[Observation, Action]):
             }
         )
 
-    def action(self, tool: str, **arguments: Any) -> Action:
+    def action(self, tool: str, **arguments: Any) -> GymAction:
         """Return the action that calls ``tool``."""
         return {"tool": _NAMES.index(tool), "arguments": json.dumps(arguments)}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[GymObservation, dict[str, Any]]:
         """Begin a year and return the first morning."""
         super().reset(seed=seed)
         world_seed = self._world_seed
@@ -107,7 +107,7 @@ class StoreYearEnv(gymnasium.Env[Observation, Action]):
         self._turns, self._answer = 0, ""
         return self._observe(), {}
 
-    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: GymAction) -> tuple[GymObservation, float, bool, bool, dict[str, Any]]:
         """Make one call."""
         before = self._year.final_fen
         tool = _NAMES[int(action["tool"])]
@@ -124,7 +124,7 @@ class StoreYearEnv(gymnasium.Env[Observation, Action]):
         time = self._year.time()
         return f"{time['date']} {time['clock']}, assets {to_yuan(self._year.final_fen):,.2f} yuan"
 
-    def _observe(self) -> Observation:
+    def _observe(self) -> GymObservation:
         time = self._year.time()
         return {
             "day": time["day"],

@@ -86,7 +86,7 @@ def run_store(rules: str, num_days: int, max_turns: int) -> Solver:
                 state.messages = await trim_messages(state.messages[:-1])
                 continue
             state.messages += answers(session, state.output)
-        state.store.set(RESULT, conclude(session))
+        state.store.set(RESULT, score_year(session))
         state.completed = True
         return state
 
@@ -145,7 +145,7 @@ def unfinished(session: YearSession) -> dict[str, Any]:
     return {**numbers(session), "outcome": "unfinished", "detail": "a limit of Inspect's ended the sample"}
 
 
-def conclude(session: YearSession) -> dict[str, Any]:
+def score_year(session: YearSession) -> dict[str, Any]:
     """End the year of a session that is over and return its numbers."""
     outcome, detail = session.outcome, session.detail
     session.year.stop()

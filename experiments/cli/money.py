@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from experiments.sessions.folder import SessionsRun
     from experiments.sessions.spec import SessionsSpec
 
-View = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
+TextView = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
 Mode = Annotated[
     Literal["iid", "pool", "persistent"],
     typer.Option("--supplier-mode", help="Somebody new each period, one of a pool, or always the same."),
@@ -49,7 +49,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         int, typer.Option(min=1, max=100_000, help="Independent sessions, each with suppliers of its own.")
     ] = 4,
     periods: Annotated[int, typer.Option(min=1, max=10_000, help="Periods of a session.")] = 50,
-    perspective: View = "merchant",
+    perspective: TextView = "merchant",
     initial_cash: Annotated[str, typer.Option(help="Dollars a session starts with.")] = "100",
     seed: options.Seed = None,
     config: options.Config = None,
@@ -145,9 +145,9 @@ def _ranked(cell: Cell) -> str:
 
 def show_sessions(run: SessionsRun, *, as_json: bool, gap: Mapping[str, Any] | None = None) -> None:
     """Print the metrics of finished sessions; exit with 3 when there was nothing to score."""
-    from experiments.sessions.summary import summary_object
+    from experiments.sessions.summary import sessions_summary
 
-    summary = summary_object(run.header, run.sessions, run.memoryless)
+    summary = sessions_summary(run.header, run.sessions, run.memoryless)
     ends = summary["sessions"]
     if summary["invalidity"]:
         note(f"INVALID: {summary['invalidity']}; do not read the scores")

@@ -19,7 +19,7 @@ from experiments.engine.cluster import open_executor
 from experiments.engine.folder import differing_leaves
 from experiments.engine.run import load_run, run_task
 from experiments.episodes.config import SUITE, SuiteSpec
-from experiments.episodes.folder import Run, summary_object
+from experiments.episodes.folder import Run, suite_summary
 from experiments.episodes.suite_task import EPISODES
 from experiments.players.player import Player, as_player
 from oracle.player_registry import PLAYERS
@@ -186,7 +186,7 @@ def load_reference(folder: Path, spec: SuiteSpec) -> Run:
 
 def show_run(run: Run, *, as_json: bool, reference: Run | None = None) -> None:
     """Print the metrics of a finished run; exit with 3 when there was nothing to score."""
-    summary = summary_object(run.header, run.records)
+    summary = suite_summary(run.header, run.records)
     metrics = summary.pop("metrics")
     if reference is not None:  # beside the summary, never in it: the run folder must not depend on another one
         metrics = summarize(run.records, reference.records).to_json_object()

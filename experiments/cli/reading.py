@@ -21,7 +21,7 @@ from experiments.episodes.validity import invalidity
 from experiments.sessions.folder import GAP, is_sessions
 from experiments.sessions.gap_file import NOT_CHECKED
 from experiments.sessions.session_task import SESSIONS
-from experiments.sessions.summary import PAIRED as PAIRED_IN_SESSIONS
+from experiments.sessions.summary import PAIRED_ON_SESSIONS
 from experiments.stats.paired import PAIRED, Comparison, Outcomes, compare_outcomes, scenario_outcomes
 from experiments.stats.separation import Separation, compare_with_separation
 from experiments.stats.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from oracle.belief_errors import Trace
 
 _METRIC_HELP = (
-    f"Episodes: {', '.join(PAIRED)}; commerce runs also profit; sessions: {', '.join(PAIRED_IN_SESSIONS)}; "
+    f"Episodes: {', '.join(PAIRED)}; commerce runs also profit; sessions: {', '.join(PAIRED_ON_SESSIONS)}; "
     f"years: {', '.join(BETTER)}."
 )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from experiments.engine.pool import Progress
 
 
-HEADLINE = (
+HEADLINE_METRICS = (
     "mean_utility", "se_plus", "agr_plus", "cse_plus", "fagr_minus", "agent_exit_minus",
     "be_type", "stance_acc", "crit_viol_pct", "alpha_cue", "alpha_inf",
 )  # fmt: skip
@@ -90,7 +90,7 @@ def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table
     for heading in ("metric", "better", *slices):
         justify: Literal["left", "right"] = "left" if heading in ("metric", "better") else "right"
         table.add_column(heading, justify=justify, overflow="fold")  # a digit that is cut off would be another number
-    for name in HEADLINE:
+    for name in HEADLINE_METRICS:
         metric = METRIC_BY_NAME[name]
         cells = [f"{estimate(part[name])}  n={part[name]['n']}" for part in slices.values()]
         table.add_row(metric.label, metric.better, *cells)

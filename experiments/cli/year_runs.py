@@ -20,7 +20,7 @@ from experiments.storage.files import folder_name
 from experiments.years.metric_words import YEAR_METRICS
 from experiments.years.run import YearRun
 from experiments.years.spec import YearSpec, year_label
-from experiments.years.summary import summary_object
+from experiments.years.summary import years_summary
 from experiments.years.transcript import DayRecord, Outcome
 
 
@@ -114,7 +114,7 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
     """Print the metrics over the scored years and what was excluded; raise or exit if there is nothing to score."""
     scored = [one.result for one in played if one.result is not None]
     lost = [one for one in played if one.result is None]
-    summary = summary_object(scored)
+    summary = years_summary(scored)
     excluded = [
         {"folder": str(one.folder), "outcome": one.outcome.outcome, "detail": one.outcome.detail} for one in lost
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from commerce.bankroll import SessionEnd
 from experiments.sessions.folder import SessionsRun
-from experiments.sessions.summary import PAIRED, session_values, sessions_invalidity
+from experiments.sessions.summary import PAIRED_ON_SESSIONS, session_values, sessions_invalidity
 from experiments.stats.paired import Comparison, compare_outcomes
 
 
@@ -22,8 +22,8 @@ def compare_sessions(
     ValueError
         If the metric is no session's, or the runs are not :func:`comparable <check_comparable>`.
     """
-    if metric not in PAIRED:
-        raise ValueError(f"metric={metric!r}, allowed for sessions are {', '.join(PAIRED)}")
+    if metric not in PAIRED_ON_SESSIONS:
+        raise ValueError(f"metric={metric!r}, allowed for sessions are {', '.join(PAIRED_ON_SESSIONS)}")
     check_comparable(runs)
     values = {
         run.header.agent: {
@@ -33,7 +33,7 @@ def compare_sessions(
         }
         for run in runs
     }
-    return compare_outcomes(values, metric, PAIRED[metric], delta=delta, margin=margin)
+    return compare_outcomes(values, metric, PAIRED_ON_SESSIONS[metric], delta=delta, margin=margin)
 
 
 def check_comparable(runs: Sequence[SessionsRun]) -> None:

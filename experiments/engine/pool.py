@@ -31,7 +31,7 @@ from experiments.engine.task import Job, Keep, Row
 from experiments.players.player import Player
 from experiments.storage.journal import JournalWriter
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Piece = TypeVar("Piece")
 #: Called with the rows just finished and the number still to come.
 Progress = Callable[[Sequence[Row], int], None]
@@ -95,8 +95,8 @@ def do_jobs(player: Player, jobs: Sequence[Job], executor: Executor | None, keep
 
 
 def as_done(
-    function: Callable[[Piece], T], pieces: Sequence[Piece], executor: Executor | None
-) -> Iterator[tuple[int, T]]:
+    function: Callable[[Piece], _T], pieces: Sequence[Piece], executor: Executor | None
+) -> Iterator[tuple[int, _T]]:
     """Yield the place of every piece and what ``function`` made of it, as they end; both must be picklable.
 
     Raises
@@ -108,7 +108,7 @@ def as_done(
         yield from enumerate(map(function, pieces))
         return
     places = {executor.submit(function, piece): place for place, piece in enumerate(pieces)}
-    done: SimpleQueue[Future[T]] = SimpleQueue()
+    done: SimpleQueue[Future[_T]] = SimpleQueue()
     for future in places:
         future.add_done_callback(done.put)
     try:
@@ -125,17 +125,17 @@ def as_done(
 
 
 def map_pieces(
-    function: Callable[[Piece], T],
+    function: Callable[[Piece], _T],
     pieces: Sequence[Piece],
     *,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> list[T]:
+) -> list[_T]:
     """Return what ``function`` makes of every piece, in the order of the pieces, wherever each was made.
 
     ``progress`` is called with how many are done and how many there are. See :func:`as_done`.
     """
-    made: dict[int, T] = {}
+    made: dict[int, _T] = {}
     for place, found in as_done(function, pieces, executor):
         made[place] = found
         if progress:

@@ -73,7 +73,7 @@ def run_money(header: Header[SuiteSpec], records: Sequence[EpisodeRecord]) -> li
     return money_rows(records, {scenario.scenario_id: scenario for scenario in suite.build()}, suite.economics)
 
 
-def summary_object(header: Header[SuiteSpec], records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+def suite_summary(header: Header[SuiteSpec], records: Sequence[EpisodeRecord]) -> dict[str, Any]:
     """Return what ``summary.json`` holds: every metric, and what it was measured on; commerce runs their money too."""
     return {
         **({} if header.spec.economics is None else {"money": money_object(run_money(header, records))}),

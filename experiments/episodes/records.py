@@ -13,18 +13,18 @@ from terms.strict_json import strict_dumps
 _ADAPTER = TypeAdapter(EpisodeRecord)
 
 
-def to_row(record: EpisodeRecord) -> dict[str, Any]:
+def episode_row(record: EpisodeRecord) -> dict[str, Any]:
     """Return the record as JSON types, every field kept."""
     row: dict[str, Any] = _ADAPTER.dump_python(record, mode="json")
     return row
 
 
-def from_row(row: dict[str, Any]) -> EpisodeRecord:
+def episode_from_row(row: dict[str, Any]) -> EpisodeRecord:
     """Return the record a row was made from."""
     return _ADAPTER.validate_python(row, strict=False)
 
 
-def parquet_bytes(records: Sequence[EpisodeRecord], repeats: Sequence[int] = ()) -> bytes:
+def episodes_parquet(records: Sequence[EpisodeRecord], repeats: Sequence[int] = ()) -> bytes:
     """Return a Parquet file with one row per episode: flat columns for tables, and the whole record as JSON.
 
     Where a scenario was played more than once, the column ``repeat`` tells which play it was, from 0. The same records
@@ -60,7 +60,7 @@ def _columns(pa: Any) -> list[tuple[str, Any]]:
 
 
 def _flat_row(record: EpisodeRecord) -> dict[str, Any]:
-    row = to_row(record)
+    row = episode_row(record)
     flat = {name: row[name] for name in row if name not in ("turns", "violations")}
     return {
         **flat,

@@ -11,8 +11,8 @@ from commerce.economics import EconomicsConfig, unit_economics
 from experiments.engine.header import Header
 from experiments.engine.task import Job, Keep, Row
 from experiments.episodes.config import DATA, SUITE, SuiteSpec
-from experiments.episodes.folder import DROPPED, LOG, PARQUET, SUMMARY, Run, summary_object, trial_name
-from experiments.episodes.records import from_row, parquet_bytes, to_row
+from experiments.episodes.folder import DROPPED, LOG, PARQUET, SUMMARY, Run, suite_summary, trial_name
+from experiments.episodes.records import episode_from_row, episode_row, episodes_parquet
 from experiments.players.player import Player
 from experiments.players.playing import play_episode
 from experiments.players.receipts import check_receipts
@@ -78,8 +78,8 @@ class EpisodesTask:
 
     def results(self, run: Run) -> Mapping[str, bytes]:
         """Return the table of episodes and the summary."""
-        summary = strict_dumps(summary_object(run.header, run.records)) + "\n"
-        return {PARQUET: parquet_bytes(run.records, run.repeats), SUMMARY: summary.encode()}
+        summary = strict_dumps(suite_summary(run.header, run.records)) + "\n"
+        return {PARQUET: episodes_parquet(run.records, run.repeats), SUMMARY: summary.encode()}
 
     def receipts(self, run: Run) -> Iterable[Mapping[str, Any]]:
         """Return the receipts of every turn."""
@@ -138,7 +138,7 @@ def _logged_record(row: Row) -> EpisodeRecord:
         raise ValueError(f"unknown fields {', '.join(unknown)}")
     if not isinstance(row.get("record"), dict):
         raise ValueError("there is no record of an episode")
-    return from_row(row["record"])
+    return episode_from_row(row["record"])
 
 
 def _receipts(row: Row) -> list[dict[str, Any]]:
@@ -181,7 +181,7 @@ def _play_row(player: Player, scenario: Scenario, repeat: int, economics: Econom
     played = play_episode(scenario, player, side_info=money)
     extras = {"receipts": list(played.receipts), "voice": played.voice_outcomes}
     found = {key: value for key, value in extras.items() if value}
-    return {"record": to_row(played.record), "repeat": repeat, **found}
+    return {"record": episode_row(played.record), "repeat": repeat, **found}
 
 
 def _replay_findings(scenario: Scenario, record: EpisodeRecord, *, has_voice: bool) -> Iterator[str]:

@@ -15,7 +15,7 @@ _OVERHEAD_TOKENS = 7
 
 
 @dataclass(frozen=True)
-class Call:
+class FaultCall:
     """One request as a fault sees it.
 
     ``text`` is what the bot says and ``tool_calls`` what it does; ``serial`` counts requests from 1; ``slow_s`` is how
@@ -47,7 +47,7 @@ def token_count(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Answer:
+class BadAnswer:
     """An HTTP answer. ``delivery`` says how much of it leaves the server; ``microusd`` is what it is billed."""
 
     body: str
@@ -60,7 +60,7 @@ class Answer:
 
 
 def completion(
-    call: Call,
+    call: FaultCall,
     text: str | None,
     *,
     finish_reason: str = "stop",
@@ -101,22 +101,22 @@ def completion(
     return body, bill
 
 
-def served(body: Mapping[str, Any], bill: int) -> Answer:
+def served(body: Mapping[str, Any], bill: int) -> BadAnswer:
     """Return a body with HTTP 200; values that are not JSON (NaN) are sent as Python writes them."""
-    return Answer(json.dumps(body), microusd=bill)
+    return BadAnswer(json.dumps(body), microusd=bill)
 
 
-def says(call: Call, text: str | None, **parts: Any) -> Answer:
+def says(call: FaultCall, text: str | None, **parts: Any) -> BadAnswer:
     """Return an ordinary answer whose content is ``text``; see :func:`completion` for the rest."""
     return served(*completion(call, text, **parts))
 
 
-def refused(status: int, message: str, *, headers: Mapping[str, str] | None = None, **extra: Any) -> Answer:
+def refused(status: int, message: str, *, headers: Mapping[str, str] | None = None, **extra: Any) -> BadAnswer:
     """Return an error answer in the form vendors use; it costs nothing."""
-    return Answer(json.dumps({"error": {"message": message, "code": status, **extra}}), status, headers or {})
+    return BadAnswer(json.dumps({"error": {"message": message, "code": status, **extra}}), status, headers or {})
 
 
-def streamed(made: Answer) -> Answer:
+def streamed(made: BadAnswer) -> BadAnswer:
     """Return a whole answer in pieces: its text letter by letter in two, each call in two, the bill at the end."""
     if made.status != 200:
         return made
@@ -142,11 +142,11 @@ def streamed(made: Answer) -> Answer:
     return replace(made, body=lines + "data: [DONE]\n\n", content_type="text/event-stream")
 
 
-def good(call: Call) -> Answer:
+def good(call: FaultCall) -> BadAnswer:
     """Return the bot's answer as it should be."""
     return says(call, call.text)
 
 
-def delivered(answer: Answer, delivery: Literal["half", "nothing", "blanks first"]) -> Answer:
+def delivered(answer: BadAnswer, delivery: Literal["half", "nothing", "blanks first"]) -> BadAnswer:
     """Return ``answer`` with a delivery that goes wrong."""
     return replace(answer, delivery=delivery)

@@ -15,12 +15,12 @@ _NUMBER = 7
 _DECODER = json.JSONDecoder()
 
 
-def reply_text(messages: Iterable[Mapping[str, Any]]) -> str:
+def bot_reply(messages: Iterable[Mapping[str, Any]]) -> str:
     """Return the bot's answer, JSON as an agent gives it; without an observation in sight, a plain word or object."""
     told = list(messages)
     observation = find_observation(told)
     if observation is not None:
-        return json.dumps(choose(observation))
+        return json.dumps(choose_move(observation))
     wants_object = bool(told) and "one JSON object" in str(told[-1].get("content"))
     return json.dumps({"word": FALLBACK_TEXT, "number": _NUMBER}) if wants_object else FALLBACK_TEXT
 
@@ -60,7 +60,7 @@ def _observation_in(text: str) -> dict[str, Any] | None:
     return None
 
 
-def choose(observation: Mapping[str, Any]) -> dict[str, Any]:
+def choose_move(observation: Mapping[str, Any]) -> dict[str, Any]:
     """Return the move for an observation in the form of ``terms.Observation.to_json_object``."""
     own, state, limits = (observation[part] for part in ("private_context", "protocol_state", "constraints"))
     standing = observation["observation"]["counterpart_price"]

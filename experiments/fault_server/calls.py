@@ -7,17 +7,17 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from experiments.fault_server.answers import Answer, Call, completion, good, says, served
+from experiments.fault_server.answers import BadAnswer, FaultCall, completion, good, says, served
 
 Twist = Callable[[dict[str, Any]], Any]
 
 
 def _with_calls(
     make: Callable[[list[dict[str, Any]]], Any], finish_reason: str = "tool_calls"
-) -> Callable[[Call], Answer]:
+) -> Callable[[FaultCall], BadAnswer]:
     """Return a fault that sends other calls than the model made."""
 
-    def fault(call: Call) -> Answer:
+    def fault(call: FaultCall) -> BadAnswer:
         if not call.tool_calls:
             return good(call)
         made = make([json.loads(json.dumps(one)) for one in call.tool_calls])
@@ -27,7 +27,7 @@ def _with_calls(
     return fault
 
 
-def _arguments(twist: Callable[[str], Any], finish_reason: str = "tool_calls") -> Callable[[Call], Answer]:
+def _arguments(twist: Callable[[str], Any], finish_reason: str = "tool_calls") -> Callable[[FaultCall], BadAnswer]:
     """Return a fault that sends other arguments in every call."""
 
     def make(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def _whole_floats(text: str) -> str:
     return re.sub(r"(?<=[ :\[,])(\d+)(?=[,}\]])", r"\1.0", text)
 
 
-def _as_text(call: Call) -> Answer:
+def _as_text(call: FaultCall) -> BadAnswer:
     """Answer as a server without a tool parser does: the calls stand in the text."""
     if not call.tool_calls:
         return good(call)
@@ -52,21 +52,21 @@ def _as_text(call: Call) -> Answer:
     return says(call, "\n".join(f"<tool_call>\n{json.dumps(one)}\n</tool_call>" for one in written))
 
 
-def _renamed(name: str) -> Callable[[Call], Answer]:
+def _renamed(name: str) -> Callable[[FaultCall], BadAnswer]:
     def make(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**one, "function": {**one["function"], "name": name}} for one in calls]
 
     return _with_calls(make)
 
 
-def _without(key: str) -> Callable[[Call], Answer]:
+def _without(key: str) -> Callable[[FaultCall], BadAnswer]:
     def make(calls: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
         return [{name: value for name, value in one.items() if name != key} for one in calls]
 
     return _with_calls(make)
 
 
-CALLS: dict[str, Callable[[Call], Answer]] = {
+CALLS: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "call_cut_off": _arguments(lambda text: text[: len(text) // 2], "length"),
     "call_whole_but_cut_off": _with_calls(lambda calls: calls, "length"),
     "call_malformed": _arguments(lambda text: text[:-1]),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from experiments.fault_server.answers import Answer, Call, completion, good, refused, says, served
+from experiments.fault_server.answers import BadAnswer, FaultCall, completion, good, refused, says, served
 
 _OVERFLOW_MESSAGE = "This model's maximum context length is 8192 tokens; your messages hold 9001 tokens."
 _SMALL_CONTEXT = 600
@@ -14,8 +14,8 @@ _SMALL_CONTEXT = 600
 _ATTACHED = {"google": {"thought_signature": "c2lnbmF0dXJl" * 20}}
 
 
-def _rejects(*names: str) -> Callable[[Call], Answer]:
-    def make(call: Call) -> Answer:
+def _rejects(*names: str) -> Callable[[FaultCall], BadAnswer]:
+    def make(call: FaultCall) -> BadAnswer:
         present = next((name for name in names if name in call.body), None)
         if present is None:
             return good(call)
@@ -24,7 +24,7 @@ def _rejects(*names: str) -> Callable[[Call], Answer]:
     return make
 
 
-def _no_high_effort(call: Call) -> Answer:
+def _no_high_effort(call: FaultCall) -> BadAnswer:
     asked = call.body.get("reasoning_effort") or (call.body.get("reasoning") or {}).get("effort")
     if asked not in ("xhigh", "max"):
         return good(call)
@@ -35,10 +35,10 @@ def _no_high_effort(call: Call) -> Answer:
     )
 
 
-def _rejects_schema(status: int, message: str, *, also_plain: bool = False) -> Callable[[Call], Answer]:
+def _rejects_schema(status: int, message: str, *, also_plain: bool = False) -> Callable[[FaultCall], BadAnswer]:
     """Return a fault that refuses the JSON schema, perhaps plain JSON mode too, in words of its own."""
 
-    def make(call: Call) -> Answer:
+    def make(call: FaultCall) -> BadAnswer:
         asked = call.body.get("response_format") or {}
         refuses = asked.get("type") == "json_schema" or (also_plain and asked)
         return refused(status, message) if refuses else good(call)
@@ -46,7 +46,7 @@ def _rejects_schema(status: int, message: str, *, also_plain: bool = False) -> C
     return make
 
 
-def _no_system_role(call: Call) -> Answer:
+def _no_system_role(call: FaultCall) -> BadAnswer:
     roles = {message.get("role") for message in call.body["messages"]}
     return refused(400, "System role not supported") if "system" in roles else good(call)
 
@@ -60,13 +60,13 @@ def _ranges(schema: Any) -> bool:
     return bool(found & set(schema)) or any(map(_ranges, schema.values()))
 
 
-def _plain_tools_only(call: Call) -> Answer:
+def _plain_tools_only(call: FaultCall) -> BadAnswer:
     if _ranges([tool["function"]["parameters"] for tool in call.body.get("tools") or ()]):
         return refused(400, "Invalid JSON schema for tools: keyword maxLength is not supported", param="tools")
     return good(call)
 
 
-def _no_room(call: Call) -> Answer:
+def _no_room(call: FaultCall) -> BadAnswer:
     context = call.prompt_tokens + _SMALL_CONTEXT
     if call.output_limit <= _SMALL_CONTEXT:
         return good(call)
@@ -80,13 +80,13 @@ def _no_room(call: Call) -> Answer:
     )
 
 
-def _answer_too_long(call: Call) -> Answer:
+def _answer_too_long(call: FaultCall) -> BadAnswer:
     if call.output_limit <= 1024:
         return good(call)
     return refused(400, f"max_tokens: {call.output_limit} > 1024, which is the maximum allowed number of output tokens")
 
 
-def wants_attached(call: Call) -> Answer:
+def wants_attached(call: FaultCall) -> BadAnswer:
     """Attach a signature to every call and reasoning to every message, and refuse a turn that comes back without."""
     for message in call.body["messages"]:
         for made in message.get("tool_calls") or ():
@@ -98,14 +98,14 @@ def wants_attached(call: Call) -> Answer:
     return served(body, bill)
 
 
-def _rejects_attached(call: Call) -> Answer:
+def _rejects_attached(call: FaultCall) -> BadAnswer:
     if any("reasoning_content" in message for message in call.body["messages"]):
         return refused(400, "property 'reasoning_content' is unsupported")
     body, bill = completion(call, call.text, message={"reasoning_content": "Let me see."})
     return served(body, bill)
 
 
-REJECTION: dict[str, Callable[[Call], Answer]] = {
+REJECTION: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "reject_response_format": _rejects("response_format"),
     "reject_temperature": _rejects("temperature"),
     "reject_seed": _rejects("seed"),
@@ -127,23 +127,23 @@ REJECTION: dict[str, Callable[[Call], Answer]] = {
 }
 
 
-def _throws_away(code: str, message: str) -> Callable[[Call], Answer]:
+def _throws_away(code: str, message: str) -> Callable[[FaultCall], BadAnswer]:
     return lambda call: refused(400, message, type="invalid_request_error", code=code, failed_generation=call.text[:9])
 
 
-def _malformed_call(call: Call) -> Answer:
+def _malformed_call(call: FaultCall) -> BadAnswer:
     body, bill = completion(call, None, finish_reason="error")
     body["choices"][0]["native_finish_reason"] = "MALFORMED_FUNCTION_CALL"
     return served(body, bill)
 
 
-def _malformed_call_without_message(call: Call) -> Answer:
+def _malformed_call_without_message(call: FaultCall) -> BadAnswer:
     body, bill = completion(call, None)
     body["choices"] = [{"index": 0, "finish_reason": "function_call_filter: MALFORMED_FUNCTION_CALL"}]
     return served(body, bill)
 
 
-AGENTS_OWN: dict[str, Callable[[Call], Answer]] = {
+AGENTS_OWN: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "json_thrown_away": _throws_away("json_validate_failed", "Failed to generate JSON. Please adjust your prompt."),
     "call_thrown_away": _throws_away("tool_use_failed", "Failed to call a function. Please adjust your prompt."),
     "malformed_call": _malformed_call,
@@ -156,11 +156,11 @@ AGENTS_OWN: dict[str, Callable[[Call], Answer]] = {
     ),
     "moderated": lambda call: refused(403, "Your input was flagged", metadata={"reasons": ["self-harm"]}),
     "context_overflow": lambda call: refused(400, _OVERFLOW_MESSAGE, type="context_length_exceeded"),
-    "context_overflow_200": lambda call: Answer(json.dumps({"error": {"code": 400, "message": _OVERFLOW_MESSAGE}})),
+    "context_overflow_200": lambda call: BadAnswer(json.dumps({"error": {"code": 400, "message": _OVERFLOW_MESSAGE}})),
     "context_overflow_gemini": lambda call: refused(
         400, "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576)."
     ),
     "context_overflow_500": lambda call: refused(500, "litellm.APIError: prompt is too long: 213462 tokens > 200000"),
-    "context_overflow_413": lambda call: Answer("", 413),
+    "context_overflow_413": lambda call: BadAnswer("", 413),
     "context_overflow_finish": lambda call: says(call, "", finish_reason="model_context_window_exceeded", num_tokens=0),
 }

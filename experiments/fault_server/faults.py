@@ -15,7 +15,7 @@ from email.utils import formatdate
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from experiments.fault_server.answers import Answer, Call, completion, delivered, good, refused, says, served
+from experiments.fault_server.answers import BadAnswer, FaultCall, completion, delivered, good, refused, says, served
 from experiments.fault_server.calls import CALLS
 from experiments.fault_server.denials import AGENTS_OWN, REJECTION, wants_attached
 from experiments.fault_server.words import REPLIES
@@ -29,54 +29,54 @@ class Fault(NamedTuple):
 
     name: str
     group: str
-    make: Callable[[Call], Answer]
+    make: Callable[[FaultCall], BadAnswer]
 
 
-def _rate_limited(call: Call, **headers: str) -> Answer:
+def _rate_limited(call: FaultCall, **headers: str) -> BadAnswer:
     return refused(429, _RATE_LIMIT_MESSAGE, headers={name.replace("_", "-"): text for name, text in headers.items()})
 
 
-def _rate_limited_until(call: Call) -> Answer:
+def _rate_limited_until(call: FaultCall) -> BadAnswer:
     # Both dates are on one fixed clock: a client must not compare the second with its own.
     return _rate_limited(call, Date=formatdate(1e9, usegmt=True), Retry_After=formatdate(1e9 + 2, usegmt=True))
 
 
-def _error_body(call: Call) -> Answer:
+def _error_body(call: FaultCall) -> BadAnswer:
     error = {"code": 502, "message": "Provider returned error", "metadata": {"error_type": "provider_unavailable"}}
     return served({"id": f"gen-{call.serial}", "error": error}, 0)
 
 
-def _error_in_choice(call: Call) -> Answer:
+def _error_in_choice(call: FaultCall) -> BadAnswer:
     body, bill = completion(call, call.text[: len(call.text) // 2], finish_reason="error")
     body["choices"][0]["error"] = {"code": 502, "message": "Upstream closed the stream"}
     return served(body, bill)
 
 
-def _no_choices(call: Call, choices: Any) -> Answer:
+def _no_choices(call: FaultCall, choices: Any) -> BadAnswer:
     body, bill = completion(call, None)
     return served(body | {"choices": choices}, bill)
 
 
-def _nothing_generated(call: Call) -> Answer:
+def _nothing_generated(call: FaultCall) -> BadAnswer:
     body, _ = completion(call, "", usage={"cost": 0})
     return served(body, 0)
 
 
-def _wrong_type(call: Call) -> Answer:
+def _wrong_type(call: FaultCall) -> BadAnswer:
     return says(call, None, message={"content": {"decision": "Accept"}})
 
 
-TRANSPORT: dict[str, Callable[[Call], Answer]] = {
+TRANSPORT: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "rate_limit_seconds": lambda call: _rate_limited(call, Retry_After="2"),
     "rate_limit_date": _rate_limited_until,
     "rate_limit_bare": _rate_limited,
     "credit_in_flight": lambda call: refused(402, "Too much credit in flight", headers={"Retry-After": "1"}),
     "server_error_500": lambda call: refused(500, "Internal server error"),
-    "server_error_502": lambda call: Answer("<html><h1>502 Bad Gateway</h1></html>", 502, content_type="text/html"),
+    "server_error_502": lambda call: BadAnswer("<html><h1>502 Bad Gateway</h1></html>", 502, content_type="text/html"),
     "server_error_503": lambda call: refused(503, "No instances available"),
     "slow": lambda call: replace(good(call), delay_s=call.slow_s),
     "slow_with_blanks": lambda call: replace(delivered(good(call), "blanks first"), delay_s=call.slow_s),
-    "drop_before": lambda call: Answer("", delivery="nothing"),
+    "drop_before": lambda call: BadAnswer("", delivery="nothing"),
     "drop_after": lambda call: delivered(good(call), "nothing"),
     "drop_halfway": lambda call: delivered(good(call), "half"),
     "error_body": _error_body,
@@ -84,32 +84,32 @@ TRANSPORT: dict[str, Callable[[Call], Answer]] = {
     "choices_empty": lambda call: _no_choices(call, []),
     "choices_null": lambda call: _no_choices(call, None),
     "nothing_generated": _nothing_generated,
-    "html": lambda call: Answer("<!doctype html><title>Sign in</title>", content_type="text/html"),
+    "html": lambda call: BadAnswer("<!doctype html><title>Sign in</title>", content_type="text/html"),
     "half_json": lambda call: replace(good(call), body=good(call).body[:-20]),
     "content_wrong_type": _wrong_type,
 }
 
 
-def _usage(**numbers: Any) -> Callable[[Call], Answer]:
+def _usage(**numbers: Any) -> Callable[[FaultCall], BadAnswer]:
     return lambda call: says(call, call.text, usage=numbers)
 
 
-def _other_provider(call: Call) -> Answer:
+def _other_provider(call: FaultCall) -> BadAnswer:
     body, bill = completion(call, call.text)
     return served(body | {"provider": "Provider-B", "system_fingerprint": "fp-b"}, bill)
 
 
-def _no_usage(call: Call) -> Answer:
+def _no_usage(call: FaultCall) -> BadAnswer:
     body, bill = completion(call, call.text)
     del body["usage"]
     return served(body, bill)
 
 
-def _cached(call: Call) -> Answer:
+def _cached(call: FaultCall) -> BadAnswer:
     return says(call, call.text, usage={"prompt_tokens_details": {"cached_tokens": call.prompt_tokens * 9 // 10}})
 
 
-def _cached_beside(call: Call) -> Answer:
+def _cached_beside(call: FaultCall) -> BadAnswer:
     body, bill = completion(call, call.text)
     usage = body["usage"]
     cached = call.prompt_tokens * 9 // 10
@@ -118,12 +118,12 @@ def _cached_beside(call: Call) -> Answer:
     return served(body, bill)
 
 
-def _echoes_effort(call: Call) -> Answer:
+def _echoes_effort(call: FaultCall) -> BadAnswer:
     body, bill = completion(call, call.text)
     return served(body | {"reasoning_effort": "minimal"}, bill)
 
 
-METERING: dict[str, Callable[[Call], Answer]] = {
+METERING: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "no_cost": _usage(cost=None),
     "no_usage": _no_usage,
     "cost_negative": _usage(cost=-0.01),
@@ -139,7 +139,7 @@ METERING: dict[str, Callable[[Call], Answer]] = {
 }
 
 
-def _repeats_key(call: Call) -> Answer:
+def _repeats_key(call: FaultCall) -> BadAnswer:
     """Repeat the key as it is, escaped, quoted and encoded."""
     key = call.key
     encoded = base64.b64encode(f"user:{key}".encode()).decode()
@@ -147,7 +147,7 @@ def _repeats_key(call: Call) -> Answer:
     return refused(401, f"bad key {key}, {quote(key, safe='')}, {key!r}, {escaped}, {encoded}")
 
 
-FATAL: dict[str, Callable[[Call], Answer]] = {
+FATAL: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "bad_request": lambda call: refused(400, "messages[0].role is not one of system, user, assistant"),
     "bad_key": lambda call: refused(401, "No auth credentials found"),
     "no_credit": lambda call: refused(402, "Insufficient credits"),
@@ -155,7 +155,7 @@ FATAL: dict[str, Callable[[Call], Answer]] = {
     "quota_spent": lambda call: refused(
         429, "You exceeded your current quota, please check your plan.", code="insufficient_quota"
     ),
-    "no_path": lambda call: Answer('{"detail": "Not Found"}', 404),
+    "no_path": lambda call: BadAnswer('{"detail": "Not Found"}', 404),
     "key_repeated": _repeats_key,
     "no_tools": lambda call: (
         refused(400, f"{call.body['model']} does not support tools") if "tools" in call.body else good(call)
@@ -172,6 +172,6 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def answer(call: Call, fault: str | None) -> Answer:
+def answer(call: FaultCall, fault: str | None) -> BadAnswer:
     """Return the answer to ``call``; ``None`` is no fault."""
     return good(call) if fault is None else FAULTS[fault].make(call)

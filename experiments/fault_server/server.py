@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from experiments.fault_server.answers import Answer, Call, refused, streamed
-from experiments.fault_server.bot import reply_text, single_call
+from experiments.fault_server.answers import BadAnswer, FaultCall, refused, streamed
+from experiments.fault_server.bot import bot_reply, single_call
 from experiments.fault_server.faults import FAULTS, answer
 from experiments.fault_server.plan import Chooser, FaultPlan
 from experiments.fault_server.shop import Shops
@@ -141,7 +141,7 @@ class FaultServer:
         """Block until the server stops."""
         self._thread.join()
 
-    def respond(self, body: Any, headers: dict[str, str]) -> Answer:
+    def respond(self, body: Any, headers: dict[str, str]) -> BadAnswer:
         """Return the answer to a chat completion request and enter its bill."""
         if self._key is not None and headers.get("authorization") != f"Bearer {self._key}":
             # Some vendors repeat the key they were given in the message.
@@ -159,9 +159,9 @@ class FaultServer:
             self._requests.add({"headers": shown, "body": body}, int(headers.get("content-length") or 0))
         request_id = headers.get("x-client-request-id", "")
         acting = self._shops.answer(body, request_id)
-        text, calls = (reply_text(body["messages"]), single_call(body.get("tools"))) if acting is None else acting
+        text, calls = (bot_reply(body["messages"]), single_call(body.get("tools"))) if acting is None else acting
         key = headers.get("authorization", "").removeprefix("Bearer ")
-        made = answer(Call(body, text, serial, self._slow_s, calls, key), fault)
+        made = answer(FaultCall(body, text, serial, self._slow_s, calls, key), fault)
         if body.get("stream"):
             made = streamed(made)
         bill = Bill(serial, request_id, str(body["model"]), attempt, fault, made.status, made.microusd)
@@ -215,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         shown = self.server.owner.page(self.path)
-        self._send(refused(404, f"no page {self.path}") if shown is None else Answer(json.dumps(shown)))
+        self._send(refused(404, f"no page {self.path}") if shown is None else BadAnswer(json.dumps(shown)))
 
     def do_POST(self) -> None:
         owner = self.server.owner
@@ -239,9 +239,9 @@ class _Handler(BaseHTTPRequestHandler):
         except (TypeError, ValueError) as error:
             self._send(refused(400, str(error)))
         else:
-            self._send(Answer(json.dumps({"scripted": len(names)})))
+            self._send(BadAnswer(json.dumps({"scripted": len(names)})))
 
-    def _send(self, made: Answer) -> None:
+    def _send(self, made: BadAnswer) -> None:
         data = made.body.encode("utf-8", "surrogatepass")
         blanks = b" " * _NUM_BLANKS if made.delivery == "blanks first" else b""
         lines = {

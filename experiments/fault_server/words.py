@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from experiments.fault_server.answers import Answer, Call, says
+from experiments.fault_server.answers import BadAnswer, FaultCall, says
 
 _REFUSAL = "I'm sorry, but I can't help with that."
 _EXAMPLE = '{"decision": "Offer", "price": 99, "message": "an example"}'
 
 
-def _move(call: Call) -> dict[str, Any]:
+def _move(call: FaultCall) -> dict[str, Any]:
     """Return the bot's move; a bare word, when it saw no observation, becomes an offer of 45."""
     try:
         move = json.loads(call.text)
@@ -21,7 +21,7 @@ def _move(call: Call) -> dict[str, Any]:
     return dict(move)
 
 
-def _clean(call: Call) -> str:
+def _clean(call: FaultCall) -> str:
     return json.dumps(_move(call))
 
 
@@ -29,12 +29,12 @@ def _fenced(text: str, language: str = "json") -> str:
     return f"```{language}\n{text}\n```"
 
 
-def _priced(price: Any) -> Callable[[Call], Answer]:
+def _priced(price: Any) -> Callable[[FaultCall], BadAnswer]:
     """Return a fault that offers ``price``, whatever the bot wanted to do."""
     return lambda call: says(call, json.dumps(_move(call) | {"decision": "Offer", "price": price}))
 
 
-def _reasoned_to_the_limit(call: Call) -> Answer:
+def _reasoned_to_the_limit(call: FaultCall) -> BadAnswer:
     spent = call.output_limit
     details = {"completion_tokens_details": {"reasoning_tokens": spent}}
     return says(
@@ -42,7 +42,7 @@ def _reasoned_to_the_limit(call: Call) -> Answer:
     )
 
 
-def _truncated(call: Call) -> Answer:
+def _truncated(call: FaultCall) -> BadAnswer:
     text = json.dumps(_move(call) | {"decision": "Offer", "price": 45})
     return says(call, text[: text.index("45") + 1], finish_reason="length")
 
@@ -50,12 +50,12 @@ def _truncated(call: Call) -> Answer:
 _WEIGHED = 'Maybe {"decision": "Accept", "price": null, "message": ""}? No.'
 
 
-def _thinks(before: str, after: str = "") -> Callable[[Call], Answer]:
+def _thinks(before: str, after: str = "") -> Callable[[FaultCall], BadAnswer]:
     """Return a fault that weighs another move inside the marks of a vendor."""
     return lambda call: says(call, f"{before.format(_WEIGHED)}{_clean(call)}{after}")
 
 
-REPLIES: dict[str, Callable[[Call], Answer]] = {
+REPLIES: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "fenced": lambda call: says(call, _fenced(_clean(call))),
     "fenced_capital": lambda call: says(call, _fenced(_clean(call), "JSON")),
     "fenced_bare": lambda call: says(call, _fenced(_clean(call), "")),

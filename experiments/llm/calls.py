@@ -36,7 +36,7 @@ def episode_key(seed: int) -> str:
     return f"{seed:016x}"
 
 
-def episode_of(call_id: str) -> str:
+def episode_of_call(call_id: str) -> str:
     """Return the episode of a call named by :func:`name_call`, whose asker may hold slashes; empty for another id."""
     parts = call_id.rsplit("/", 3)
     return parts[1] if len(parts) == 4 else ""
@@ -97,11 +97,11 @@ class Recalled(Record):
     request: str
 
 
-Row = Reserved | Ended | Recalled
-_ROW: TypeAdapter[Row] = TypeAdapter(Row)
+CallRow = Reserved | Ended | Recalled
+_ROW: TypeAdapter[CallRow] = TypeAdapter(CallRow)
 
 
-def read_calls(path: Path) -> list[Row]:
+def read_calls(path: Path) -> list[CallRow]:
     """Return the rows of a call log; a missing file holds none, a torn last line is left out.
 
     Raises
@@ -109,7 +109,7 @@ def read_calls(path: Path) -> list[Row]:
     DamagedJournalError
         If a line is none that is written there, or an attempt begins twice or ends without having begun.
     """
-    rows, begun, ended = list[Row](), set[str](), set[str]()
+    rows, begun, ended = list[CallRow](), set[str](), set[str]()
     for number, data in enumerate(read_journal(path).rows, 1):
         try:
             row = _ROW.validate_python(data)
@@ -131,7 +131,7 @@ def _once(row: Reserved | Ended, begun: set[str], ended: set[str]) -> None:
     seen.add(name)
 
 
-def spending_of(rows: Iterable[Row]) -> Spending:
+def spending_of(rows: Iterable[CallRow]) -> Spending:
     """Return what the calls cost; the rows may be of several logs. A reservation that never ended is unknown money."""
     spending, held = Spending(), dict[str, int]()
     for row in rows:
@@ -145,12 +145,12 @@ def spending_of(rows: Iterable[Row]) -> Spending:
     return spending
 
 
-def finished_calls(rows: Iterable[Row]) -> dict[tuple[str, str], Completion]:
+def finished_calls(rows: Iterable[CallRow]) -> dict[tuple[str, str], Completion]:
     """Return the reply of every answered call, by call id and request."""
     return dict(_finished(rows))
 
 
-def _finished(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str], Completion]]:
+def _finished(rows: Iterable[CallRow]) -> Iterator[tuple[tuple[str, str], Completion]]:
     for row in rows:
         if isinstance(row, Ended) and row.completion is not None:
             stored = row.completion | {"usage": row.usage or Usage()}

@@ -159,7 +159,7 @@ class ChatClient:
             max_output_tokens=max_output_tokens,
             tools=tools,
         )
-        request = requests.digest(self.settings.url, body)
+        request = requests.request_digest(self.settings.url, body)
         known = self._recall(call_id, request)
         if known is not None:
             return known

@@ -14,7 +14,7 @@ CONTEXT_TOKENS = 8192
 CACHE_MIB = 128
 
 
-def serve(model_path: str, port: int = 0) -> object:
+def serve_model(model_path: str, port: int = 0) -> object:
     """Start the server and return it; it stops when the returned object goes.
 
     Parameters
@@ -47,7 +47,7 @@ def serve(model_path: str, port: int = 0) -> object:
 
 def main(arguments: list[str]) -> None:
     """Serve until standard input closes."""
-    server = serve(arguments[0], int(arguments[1]) if len(arguments) > 1 else 0)
+    server = serve_model(arguments[0], int(arguments[1]) if len(arguments) > 1 else 0)
     sys.stdout.write(f"{server.listening_address}\n")  # type: ignore[attr-defined]  # the library has no types
     sys.stdout.flush()
     while sys.stdin.buffer.read(1024):

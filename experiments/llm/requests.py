@@ -84,7 +84,7 @@ def headers(settings: ModelSettings) -> dict[str, str]:
     return {"X-OpenRouter-Title": "terms-commerce"} if settings.wire_dialect == "openrouter" else {}
 
 
-def digest(url: str, body: Body) -> str:
+def request_digest(url: str, body: Body) -> str:
     """Return the SHA-256 of the whole request: address and body, but neither key nor headers."""
     text = json.dumps({"url": url, "body": body}, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

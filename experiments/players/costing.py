@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.llm.calls import Ended, Recalled, Reserved, Row, episode_key, episode_of, spending_of
+from experiments.llm.calls import CallRow, Ended, Recalled, Reserved, episode_key, episode_of_call, spending_of
 from experiments.llm.spending import Spending
 from experiments.players.receipts import Verdict
 from experiments.players.voice import NARRATOR
@@ -33,7 +33,7 @@ class CallFacts(NamedTuple):
     voice: Spending = Spending()
 
 
-def call_facts(rows: Sequence[Row]) -> CallFacts:
+def call_facts(rows: Sequence[CallRow]) -> CallFacts:
     """Sum up the rows of a call log; a run without models has none."""
     ended = [row for row in rows if isinstance(row, Ended)]
     applied = [row for row in ended if row.completion is not None and not _is_voice(row)]
@@ -68,14 +68,14 @@ def _applied(row: Ended) -> Mapping[str, Any]:
     return (row.completion or {}).get("applied") or {}
 
 
-def cost_per_episode(rows: Sequence[Row], seeds: Iterable[int]) -> Estimate:
+def cost_per_episode(rows: Sequence[CallRow], seeds: Iterable[int]) -> Estimate:
     """Return the dollars an episode cost, over the episodes with these agent seeds all of whose money is known.
 
     One with an attempt of unknown cost is left out, and so is one without any call: unknown is not free.
     """
     held: dict[str, dict[str, int | None]] = {episode_key(seed): {} for seed in seeds}
     for row in rows:
-        episode = held.get(episode_of(row.call_id))
+        episode = held.get(episode_of_call(row.call_id))
         if episode is None:
             continue
         if isinstance(row, Recalled):

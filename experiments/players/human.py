@@ -33,7 +33,7 @@ class Human:
             line = self.source.readline()
             if not line or line.strip().lower() in ("quit", "q"):
                 raise KeyboardInterrupt
-            action = read_move(line, observation)
+            action = read_typed_move(line, observation)
             if not isinstance(action, str):
                 return action
             self._write(action)
@@ -42,7 +42,7 @@ class Human:
         self.screen.write(text + "\n")
 
 
-def read_move(line: str, observation: Observation) -> Action | str:
+def read_typed_move(line: str, observation: Observation) -> Action | str:
     """Return the move a line of text says, or what was wrong with it."""
     text = re.sub(r"^offer\b", "", line.strip(), flags=re.IGNORECASE).strip()
     words = text.lower()

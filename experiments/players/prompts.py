@@ -63,7 +63,7 @@ def _written(value: object) -> object:
     return value
 
 
-def render(template: str, facts: Mapping[str, Any]) -> str:
+def render_prompt(template: str, facts: Mapping[str, Any]) -> str:
     """Return the text of ``prompts/<template>.md.j2``; a fact the template misses raises."""
     return _environment().get_template(f"{template}.md.j2").render(facts).strip()
 
@@ -94,20 +94,20 @@ def system_prompt(role: Role, config: GameConfig, settings: NegotiatorSettings, 
         "postures": ", ".join(Posture),
         "stances": ", ".join(Stance),
     }
-    return render("system", facts)
+    return render_prompt("system", facts)
 
 
 def turn_prompt(observation: Observation) -> str:
     """Return the observation as a user message; text in it cannot close the fence around it."""
     text = json.dumps(observation.to_json_object(), indent=1, allow_nan=False)
     fenced = text.replace("<", "\\u003c").replace(">", "\\u003e")
-    return render("turn", {"round": observation.round, "horizon": observation.horizon, "observation": fenced})
+    return render_prompt("turn", {"round": observation.round, "horizon": observation.horizon, "observation": fenced})
 
 
 def correction_prompt(problem: Problem, observation: Observation) -> str:
     """Return the one corrective message: which field, what was found, what is allowed."""
     facts = {"field": problem.field, "value": problem.value, "allowed": problem.allowed, "round": observation.round}
-    return render("correction", facts)
+    return render_prompt("correction", facts)
 
 
 def reply_schema(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.players.negotiator_settings import Reveal
-from experiments.players.prompts import render
+from experiments.players.prompts import render_prompt
 from terms import Scenario
 from terms.types import Channel, Family
 
@@ -67,4 +67,4 @@ def kernel_rules(scenario: Scenario) -> str:
         "concession": config.concession,
         "opening": config.opening,
     }
-    return render("kernel", facts)
+    return render_prompt("kernel", facts)

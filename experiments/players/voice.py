@@ -18,7 +18,7 @@ from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ProviderError
 from experiments.llm.thinking import blank_thinking
-from experiments.players.prompts import render
+from experiments.players.prompts import render_prompt
 from terms import voice
 from terms.types import Cue, Decision
 
@@ -91,7 +91,7 @@ class EpisodeVoice:
             "said_before": self._lines[-_KEPT_LINES:],
         }
         messages = [
-            {"role": "system", "content": render("narrator", {})},
+            {"role": "system", "content": render_prompt("narrator", {})},
             {"role": "user", "content": json.dumps(act)},
         ]
         call_id = name_call(self._narrator.name, self._seed, round_number, decision.value)

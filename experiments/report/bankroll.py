@@ -16,10 +16,10 @@ from experiments.report.page import asset, content_policy, environment, format_n
 from experiments.report.viewer import to_script_json
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, read_gap
-from experiments.sessions.summary import SESSION_METRICS, summary_object
+from experiments.sessions.summary import SESSION_METRICS, sessions_summary
 from terms.estimates import Estimate
 
-HEADLINE = (
+SESSION_HEADLINE = (
     "terminal_balance", "survival_rate", "mean_period_profit", "periods_survived", "max_drawdown", "lower_tail_mean",
     "memory_premium",
 )  # fmt: skip
@@ -90,7 +90,7 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
             css=css,
             script=script,
             views=views,
-            headline=HEADLINE,
+            headline=SESSION_HEADLINE,
             session_metrics=SESSION_METRICS,
             figures=figures,
             parts=in_words(Part, REFERENCE),
@@ -105,7 +105,7 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
 
 
 def _view(run: SessionsRun, key: str) -> SessionsView:
-    summary = summary_object(run.header, run.sessions, run.memoryless)
+    summary = sessions_summary(run.header, run.sessions, run.memoryless)
     fields = Estimate._fields
     metrics = {name: Estimate(*(entry[part] for part in fields)) for name, entry in summary["metrics"].items()}
     gap, worth = read_gap(run)

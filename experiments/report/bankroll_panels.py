@@ -21,7 +21,7 @@ _SIZE, _MARGINS = (400, 220), Margins(58, 38, 8, 8)
 _STEPS_SIZE, _STEPS_MARGINS = (560, 240), Margins(58, 44, 8, 14)
 
 
-class View(Protocol):
+class RunPanels(Protocol):
     """What a panel needs of a run."""
 
     @property
@@ -45,13 +45,13 @@ class View(Protocol):
         ...
 
 
-def balance_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
+def balance_panels(views: Sequence[RunPanels], sheet: SvgSheet) -> dict[str, str]:
     """Draw the balances of every run on one scale; returns SVG by run key."""
     cents = [cash for view in views for session in view.run.sessions for cash in session.cash_path_cents]
     cents += [0, *(view.run.header.spec.bankroll.ruin_cents for view in views)]
     low, high = math.floor(min(cents) / 5000) * 50, math.ceil(max(cents) / 5000) * 50
 
-    def plot(view: View) -> Callable[[Axes], Axes]:
+    def plot(view: RunPanels) -> Callable[[Axes], Axes]:
         ruin = view.run.header.spec.bankroll.ruin_cents / 100
         return lambda ax: plot_balances(ax, view.run.sessions, ruin=ruin, limits=(low, high), colors=COLORS)
 
@@ -60,7 +60,7 @@ def balance_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
     }
 
 
-def _balances_in_words(view: View) -> str:
+def _balances_in_words(view: RunPanels) -> str:
     curve = balance_curve(view.run.sessions)
     ruins = [session.time_to_ruin for session in view.run.sessions if session.time_to_ruin is not None]
     if not curve:
@@ -73,11 +73,11 @@ def _balances_in_words(view: View) -> str:
     )
 
 
-def survival_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
+def survival_panels(views: Sequence[RunPanels], sheet: SvgSheet) -> dict[str, str]:
     """Draw the survival curve of every run, the others faint behind it; returns SVG by run key."""
     curves = {view.key: survival_curve(view.run.sessions) for view in views}
 
-    def plot(view: View) -> Callable[[Axes], Axes]:
+    def plot(view: RunPanels) -> Callable[[Axes], Axes]:
         others = [curve for key, curve in curves.items() if key != view.key]
         return lambda ax: plot_survival(ax, view.run.sessions, others=others, colors=COLORS)
 
@@ -90,7 +90,7 @@ def survival_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
     return found
 
 
-def gap_panels(views: Sequence[View], sheet: SvgSheet) -> dict[str, str]:
+def gap_panels(views: Sequence[RunPanels], sheet: SvgSheet) -> dict[str, str]:
     """Draw the gap of every run that was split, as steps to the reference; returns SVG by run key."""
     from experiments.report.panels import step_colors
     from oracle.parts import in_words

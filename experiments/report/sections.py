@@ -26,7 +26,7 @@ PROFITS = (
     "walkaway_correctness",
 )  # fmt: skip
 """Columns of the profit leaderboard."""
-REPLIES = {
+REPLY_FAULTS = {
     "ok": "As asked",
     "repaired": "Repaired",
     "corrected": "Corrected",
@@ -104,7 +104,9 @@ class RunView:
         if self.run.model is None:
             return []
         replies = self.run.model.replies
-        return [(label, replies[name]) for name, label in REPLIES.items() if name != "ok" and replies[name].estimate]
+        return [
+            (label, replies[name]) for name, label in REPLY_FAULTS.items() if name != "ok" and replies[name].estimate
+        ]
 
     @cached_property
     def gate(self) -> Gate:

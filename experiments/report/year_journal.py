@@ -8,7 +8,7 @@ from typing import Any
 
 from experiments.report.year_conduct import conduct_payload
 from experiments.report.year_texts import Texts, cut, told_text
-from experiments.years.story import Call, YearStory
+from experiments.years.story import StoryCall, YearStory
 
 CALLS_LIMIT = 20_000
 """Years whose calls would take the page beyond this many have no journal on it."""
@@ -34,7 +34,7 @@ def journal_payload(stories: Sequence[YearStory]) -> dict[str, Any]:
     """
     texts = Texts()
 
-    def row(call: Call) -> list[int]:
+    def row(call: StoryCall) -> list[int]:
         written = (cut(_json(call.arguments)), told_text(call.answer))
         return [call.day, texts.place(call.clock), texts.place(call.tool), int(call.is_ok), *map(texts.place, written)]
 

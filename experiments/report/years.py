@@ -15,9 +15,9 @@ from experiments.report.year_conduct import SAID_LIMIT, conduct_view
 from experiments.report.year_journal import journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
 from experiments.report.year_texts import ANSWER_LIMIT
-from experiments.years.metric_words import HEADLINE, YEAR_METRICS
+from experiments.years.metric_words import YEAR_HEADLINE, YEAR_METRICS
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
-from experiments.years.summary import summary_object
+from experiments.years.summary import years_summary
 from terms.estimates import Estimate
 
 MAX_FRAUD_ROWS = 200
@@ -75,7 +75,7 @@ def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedY
             script=script,
             groups=group_years(stories),
             metrics=YEAR_METRICS,
-            headline=HEADLINE,
+            headline=YEAR_HEADLINE,
             years=list(zip(stories, figures, strict=True)),
             max_fraud_rows=MAX_FRAUD_ROWS,
             excluded=excluded,
@@ -99,7 +99,7 @@ def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
 
 
 def _metrics(stories: Sequence[YearStory]) -> dict[str, Estimate]:
-    summary = summary_object([story.result for story in stories])
+    summary = years_summary([story.result for story in stories])
     return {name: Estimate(**entry) for name, entry in summary.items() if name != "years"}
 
 

@@ -31,7 +31,7 @@ KEY_META, TURN_META = "terms-commerce/idempotency-key", "terms-commerce/turn"
 DEFAULT_AGENT = "mcp"
 
 Context = ServerRequestContext[Any, Any]
-T = TypeVar("T")
+_T = TypeVar("_T")
 Find = Callable[[Context], ServedYear]
 
 
@@ -114,7 +114,7 @@ async def _info(find: Find, context: Context) -> SessionInfo:
         raise MCPError(types.INVALID_REQUEST, fault.message, fault.to_json_object()["error"]) from None
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
+async def _in_thread(work: Callable[[], _T]) -> _T:
     """Run ``work`` beside the event loop; an exception is logged and only its number told."""
     try:
         return await anyio.to_thread.run_sync(work)

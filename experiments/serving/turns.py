@@ -25,7 +25,7 @@ class Kept(NamedTuple):
 
     def is_repeated_by(self, said: Said, turn: int | None) -> bool:
         """Whether the same is said again; ``turn`` is ``None`` where the sender does not count."""
-        return self.digest == digest(said) and turn in (None, self.turn)
+        return self.digest == turn_digest(said) and turn in (None, self.turn)
 
 
 def said_by(calls: Sequence[CallRequest], content: str | None, key: str) -> Said:
@@ -61,7 +61,7 @@ def _json(arguments: Any) -> str:
     return json.dumps({} if arguments is None else arguments, ensure_ascii=False, separators=(",", ":"))
 
 
-def digest(said: Said) -> str:
+def turn_digest(said: Said) -> str:
     """Return what tells this turn from another one that is sent with the same key."""
     text = strict_dumps([said.content, [call.model_dump() for call in said.tool_calls]])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -81,7 +81,7 @@ def keep(record: TurnRecord, outcome: Outcome | None) -> Kept:
         outcome=outcome,
     )
     body = strict_dumps(answer.model_dump(mode="json")).encode()
-    return Kept(record.turn, digest(record.said), body)
+    return Kept(record.turn, turn_digest(record.said), body)
 
 
 def keep_all(records: Sequence[TurnRecord], outcome: Outcome | None) -> dict[str, Kept]:

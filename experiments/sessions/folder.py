@@ -15,7 +15,7 @@ from commerce.economics import build_chain
 from experiments.engine.folder import holds
 from experiments.engine.task import ReadBack
 from experiments.sessions.play import period_seed
-from experiments.sessions.records import to_row
+from experiments.sessions.records import period_row
 from experiments.sessions.spec import Arm, SessionsSpec
 from terms.strict_json import strict_dumps
 
@@ -78,7 +78,7 @@ def played_seeds(run: SessionsRun) -> list[int]:
     ]
 
 
-def parquet_bytes(run: SessionsRun) -> bytes:
+def periods_parquet(run: SessionsRun) -> bytes:
     """Return a Parquet file with one row a period, arm by arm in order; ``moves`` are JSON text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -87,7 +87,7 @@ def parquet_bytes(run: SessionsRun) -> bytes:
     periods = [(arm, period) for arm, sessions in arms for session in sessions for period in session.periods]
     columns: dict[str, list[Any]] = {name: [getattr(period, name) for _, period in periods] for name in _COLUMNS}
     columns["arm"] = [arm for arm, _ in periods]
-    columns["moves"] = [strict_dumps(to_row(period)["moves"]) for _, period in periods]
+    columns["moves"] = [strict_dumps(period_row(period)["moves"]) for _, period in periods]
     schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in {**_COLUMNS, **_TEXT}.items()])
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pydict(columns, schema=schema), sink, compression="zstd")

@@ -12,7 +12,7 @@ from experiments.players.player import Player, as_player
 from experiments.players.playing import PlayedEpisode
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import has_nothing_to_repair
-from experiments.sessions.play import SessionJob, Table
+from experiments.sessions.play import SessionJob, SessionPlay
 from experiments.sessions.spec import Arm, SessionsSpec
 from oracle.agents import Planner
 from oracle.bankroll.meeting import MeetingPlanners as OracleTable
@@ -66,7 +66,7 @@ def play_session(
     chain = build_chain(session, spec.chain, spec.bankroll)
     numbers = {scenario.scenario_id: who.number for scenario, who in zip(chain.scenarios, chain.who, strict=True)}
     host = _Host(condition, table, numbers)
-    room = Table(agent, SessionJob(spec, Arm.MEMORY, session), host.play)
+    room = SessionPlay(agent, SessionJob(spec, Arm.MEMORY, session), host.play)
     period = None
     while not room.is_over:
         period, _ = room.play_next()

@@ -14,7 +14,7 @@ from commerce.economics import BankrollChain, build_chain, unit_economics
 from experiments.engine.task import Keep, Row
 from experiments.players.player import Player, seed_of_playing
 from experiments.players.playing import PlayedEpisode, play_episode
-from experiments.sessions.records import Place, episode_of, from_row, settled_period, to_row
+from experiments.sessions.records import Place, episode_of, period_from_row, period_row, settled_period
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.views import ledger_line, meeting_line, names_supplier, period_side_info
 from terms import EpisodeRecord, Scenario
@@ -38,15 +38,15 @@ class SessionJob(NamedTuple):
 
     def do(self, player: Player, keep: Keep) -> None:
         """Play the periods that are missing, up to ruin, the horizon or a period that the provider lost."""
-        table = Table(player.seeded(Seeds(self.salt)).apart(_playing(self.arm)), self)
+        table = SessionPlay(player.seeded(Seeds(self.salt)).apart(_playing(self.arm)), self)
         while not table.is_over:
             period, played = table.play_next()
             extras = {"receipts": list(played.receipts)} if played.receipts else {}
-            keep({"arm": self.arm.value, "period": to_row(period), **extras})
+            keep({"arm": self.arm.value, "period": period_row(period), **extras})
 
     def after(self, rows: Sequence[Row]) -> SessionJob | None:
         """Return the session after ``rows``, ``None`` when it has ended."""
-        past = (*self.past, *(from_row(row["period"]) for row in rows))
+        past = (*self.past, *(period_from_row(row["period"]) for row in rows))
         return None if has_ended(past, self.spec) else self._replace(past=past)
 
 
@@ -69,7 +69,7 @@ def _playing(arm: Arm) -> str:
 
 
 @dataclass
-class Table:
+class SessionPlay:
     """A session under play. What it keeps follows from ``past``, which it replays once when it is set up.
 
     ``play`` plays a period; the diagnosis plays the same periods under its conditions.

@@ -60,12 +60,12 @@ def settled_period(
     )
 
 
-def to_row(period: PeriodRecord) -> dict[str, Any]:
+def period_row(period: PeriodRecord) -> dict[str, Any]:
     """Return the period as JSON types, every field kept."""
     return {name: getattr(period, name) for name in PeriodRecord.__slots__}
 
 
-def from_row(row: Mapping[str, Any]) -> PeriodRecord:
+def period_from_row(row: Mapping[str, Any]) -> PeriodRecord:
     """Return the period a row was made from.
 
     Raises
@@ -80,7 +80,7 @@ def from_row(row: Mapping[str, Any]) -> PeriodRecord:
 
 
 class LoggedRow(Frozen):
-    """A row of the log: the arm, the period as :func:`to_row` has it, and the receipts of a model's replies."""
+    """A row of the log: the arm, the period as :func:`period_row` has it, and the receipts of a model's replies."""
 
     arm: Arm
     period: dict[str, Any]
@@ -101,7 +101,7 @@ def read_logged(row: Any, spec: SessionsSpec) -> tuple[Arm, PeriodRecord, list[d
         If the row is not one that is written, or its arm or session is not played under ``spec``.
     """
     logged = LoggedRow.model_validate(row)
-    period, count = from_row(logged.period), spec.bankroll.num_sessions
+    period, count = period_from_row(logged.period), spec.bankroll.num_sessions
     if logged.arm not in spec.arms:
         raise ValueError(f"arm={logged.arm.value!r} is not played; allowed are {', '.join(spec.arms)}")
     if not 0 <= period.session < count:

@@ -10,12 +10,12 @@ from commerce.bankroll import PeriodRecord, SessionRecord
 from commerce.economics import build_chain, unit_economics
 from experiments.engine.header import Header
 from experiments.engine.task import Job, Row
-from experiments.sessions.folder import GAP, LOG, MODE, PARQUET, SUMMARY, SessionsRun, parquet_bytes, session_record
+from experiments.sessions.folder import GAP, LOG, MODE, PARQUET, SUMMARY, SessionsRun, periods_parquet, session_record
 from experiments.sessions.gap_file import gap_findings
 from experiments.sessions.play import SessionJob, has_ended
-from experiments.sessions.records import Place, episode_of, read_logged, settled_period, to_row
+from experiments.sessions.records import Place, episode_of, period_row, read_logged, settled_period
 from experiments.sessions.spec import CHAINS, Arm, SessionsSpec
-from experiments.sessions.summary import summary_object
+from experiments.sessions.summary import sessions_summary
 from terms.strict_json import strict_dumps
 
 
@@ -61,8 +61,8 @@ class SessionsTask:
 
     def results(self, run: SessionsRun) -> Mapping[str, bytes]:
         """Return the table of periods and the summary."""
-        summary = strict_dumps(summary_object(run.header, run.sessions, run.memoryless)) + "\n"
-        return {PARQUET: parquet_bytes(run), SUMMARY: summary.encode()}
+        summary = strict_dumps(sessions_summary(run.header, run.sessions, run.memoryless)) + "\n"
+        return {PARQUET: periods_parquet(run), SUMMARY: summary.encode()}
 
     def receipts(self, run: SessionsRun) -> Iterable[Mapping[str, Any]]:
         """Return the receipts of every turn."""
@@ -131,7 +131,7 @@ def _session_findings(session: SessionRecord, spec: SessionsSpec) -> Iterator[st
         place = Place(session.session, period.period, supplier.number)
         again = settled_period(place, record, unit_economics(scenario, spec.economics), cash, spec.bankroll)
         if again != period:
-            now, there = to_row(again), to_row(period)
+            now, there = period_row(again), period_row(period)
             fields = [name for name in there if now[name] != there[name]]
             yield f"{period.scenario_id}: replaying the logged moves gives another {', '.join(fields)}"
             return

@@ -56,7 +56,7 @@ SESSION_METRICS: tuple[Metric[Any], ...] = (
 )
 # fmt: on
 #: Metrics of a session as a whole, on which agents are paired; each with the direction that is better.
-PAIRED = {metric.name: metric.better for metric in SESSION_METRICS[:4]}
+PAIRED_ON_SESSIONS = {metric.name: metric.better for metric in SESSION_METRICS[:4]}
 
 
 def session_values(session: SessionRecord) -> dict[str, float]:
@@ -73,7 +73,7 @@ def summarize_sessions(sessions: Sequence[SessionRecord]) -> dict[str, Estimate]
     """Return every metric of one arm."""
     scored = [session for session in sessions if session.is_scored]
     values = [session_values(session) for session in scored]
-    found = {name: estimate_mean([value[name] for value in values]) for name in PAIRED}
+    found = {name: estimate_mean([value[name] for value in values]) for name in PAIRED_ON_SESSIONS}
     ruined = [session.time_to_ruin for session in scored if session.time_to_ruin is not None]
     return {
         **found,
@@ -97,7 +97,7 @@ def memory_premium(sessions: Sequence[SessionRecord], memoryless: Sequence[Sessi
     )
 
 
-def summary_object(
+def sessions_summary(
     header: Header[SessionsSpec], sessions: Sequence[SessionRecord], memoryless: Sequence[SessionRecord]
 ) -> dict[str, Any]:
     """Return what ``summary.json`` holds: every metric, and what it was measured on."""

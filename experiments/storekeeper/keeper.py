@@ -25,7 +25,7 @@ from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.tokens import Gauge
 from experiments.storekeeper.window import Window
 from experiments.storekeeper.wire import call_schema, is_written_call, said_of, turn_messages
-from experiments.years.briefing import render
+from experiments.years.briefing import render_briefing
 from experiments.years.session import Answer, YearSession
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent, TurnRecord
 from terms.strict_json import strict_dumps
@@ -205,7 +205,7 @@ class _Play:
     def _send_question(self, kind: str, question: str, call_id: str) -> Completion:
         limit = self._settings.summary_tokens
         facts = {"words": int(limit * _WORDS_PER_TOKEN), "reflect_days": self._settings.reflect_days}
-        told = render(kind, facts)
+        told = render_briefing(kind, facts)
         shown = self._window.gauge.latest(question, self._settings.budget(limit).at, beside=told)
         messages = [{"role": "system", "content": told}, {"role": "user", "content": shown}]
         return self._complete(messages, call_id, {"max_output_tokens": limit})

@@ -14,7 +14,7 @@ from commerce.argument_parser import read_text
 from commerce.types import Refusal
 from experiments.years.transcript import Told
 
-PRICE_LIMIT = "price_limit"
+LARGEST_PRICE = "price_limit"
 
 
 @dataclass
@@ -104,7 +104,7 @@ class PriceGuard:
             if price > most + 0.005:
                 paid = f"the lowest price you have paid is {row.best:.2f}"
                 message = f"price={price} is above your limit of {most:.2f} yuan; {paid}"
-                return Refusal(PRICE_LIMIT, f"actions.{place}.price", message)
+                return Refusal(LARGEST_PRICE, f"actions.{place}.price", message)
         return None
 
 

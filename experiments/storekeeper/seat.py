@@ -120,7 +120,7 @@ def year_key(spec: YearSpec) -> int:
     return int(sha256(strict_dumps(spec.to_json_object()).encode()).hexdigest()[:16], 16)
 
 
-def seat_of(spec: YearSpec) -> StorekeeperSeat:
+def storekeeper_seat(spec: YearSpec) -> StorekeeperSeat:
     """Return the seat that a stored year names, without a connection."""
     stored = spec.agent_settings or {}
     return StorekeeperSeat(

@@ -12,7 +12,7 @@ from experiments.years.run import OnDay, YearRun, run_year
 from experiments.years.seats import YearSeat
 from experiments.years.spec import YearSpec
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Job(NamedTuple):
@@ -56,7 +56,7 @@ def run_agent_years(
             raise
 
 
-def _as_they_end(waiting: Iterable[Future[T]]) -> Iterator[T]:
+def _as_they_end(waiting: Iterable[Future[_T]]) -> Iterator[_T]:
     failure: BaseException | None = None
     for future in as_completed(waiting):
         error = future.exception()

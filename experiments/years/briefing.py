@@ -43,7 +43,7 @@ def _written(value: object) -> object:
     return f"{value:,.12g}" if isinstance(value, float) else f"{value:,}"
 
 
-def render(template: str, facts: Mapping[str, Any]) -> str:
+def render_briefing(template: str, facts: Mapping[str, Any]) -> str:
     """Return the text of ``prompts/<template>.md.j2``; a fact the template misses raises."""
     return _environment().get_template(f"{template}.md.j2").render(facts).strip()
 
@@ -62,8 +62,8 @@ def briefing(setting: Setting, limits: Limits, extra: Mapping[str, Any] | None =
     """
     facts = {**_facts(setting), **limits.model_dump(), "context": None, "tools_as_json": None, **(extra or {})}
     return [
-        {"role": "system", "content": render("system", facts)},
-        {"role": "user", "content": render("user", facts)},
+        {"role": "system", "content": render_briefing("system", facts)},
+        {"role": "user", "content": render_briefing("user", facts)},
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the metrics of a year mean, in the order of the report. ``HEADLINE`` are those its summary shows.
+"""What the metrics of a year mean, in the order of the report. ``YEAR_HEADLINE`` are those its summary shows.
 
 Of several years each is the mean of the years' values, unless its meaning says otherwise
 (:mod:`experiments.years.summary`).
@@ -15,7 +15,7 @@ def _year(name: str, label: str, definition: str, unit: str, better: Better = "n
     return Metric(name, definition, better, unit, "years", label=label)
 
 
-HEADLINE = ("final_assets", "multiplier", "is_bankrupt", "se_plus", "bad_spend_pct", "controllable_return_rate")
+YEAR_HEADLINE = ("final_assets", "multiplier", "is_bankrupt", "se_plus", "bad_spend_pct", "controllable_return_rate")
 YEAR_METRICS = {
     metric.name: metric
     for metric in (

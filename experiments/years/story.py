@@ -24,7 +24,7 @@ from experiments.years.spec import YearSpec, year_label
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
 
 
-class Call(NamedTuple):
+class StoryCall(NamedTuple):
     """One call: when it was made, what was asked, and the whole answer."""
 
     day: int
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     answer: Mapping[str, Any]
 
 
-class Window(NamedTuple):
+class StoryPeriod(NamedTuple):
     """An event or a promotion window, days inclusive."""
 
     name: str
@@ -87,9 +87,9 @@ class YearStory:
     spec: YearSpec
     result: Mapping[str, Any]
     calendar_year: int
-    calls: Sequence[Call]
-    events: Sequence[Window]
-    promotions: Sequence[Window]
+    calls: Sequence[StoryCall]
+    events: Sequence[StoryPeriod]
+    promotions: Sequence[StoryPeriod]
     stores: Mapping[str, str]
     frauds: Sequence[FraudRow]
     suppliers: Sequence[Scorecard]
@@ -145,17 +145,17 @@ def read_story(folder: str | Path) -> YearStory:
     return replace(_story(spec, year, calls), transcript=transcript)
 
 
-def _repeat(year: Year, entry: Entry) -> Call:
+def _repeat(year: Year, entry: Entry) -> StoryCall:
     day, minute = year.state.day, year.state.minute
     result = year.call(entry.tool, entry.arguments)
     check_entry(entry, entry._replace(result=result_digest(result)))
-    return Call(day, clock(minute), str(entry.tool), entry.arguments, result.ok, result.to_json_object())
+    return StoryCall(day, clock(minute), str(entry.tool), entry.arguments, result.ok, result.to_json_object())
 
 
-def _story(spec: YearSpec, year: Year, calls: Sequence[Call]) -> YearStory:
+def _story(spec: YearSpec, year: Year, calls: Sequence[StoryCall]) -> YearStory:
     world, num_days = year.setting.world, year.setting.rules.num_days
-    events = [Window(event.name, event.first_day, event.last_day) for event in world.events]
-    promotions = [Window(one.name, *window) for one in world.promotions for window in one.windows]
+    events = [StoryPeriod(event.name, event.first_day, event.last_day) for event in world.events]
+    promotions = [StoryPeriod(one.name, *window) for one in world.promotions for window in one.windows]
     return YearStory(
         spec=spec,
         result=result_object(spec, year),
@@ -171,7 +171,7 @@ def _story(spec: YearSpec, year: Year, calls: Sequence[Call]) -> YearStory:
     )
 
 
-def _within(windows: Sequence[Window], num_days: int) -> list[Window]:
+def _within(windows: Sequence[StoryPeriod], num_days: int) -> list[StoryPeriod]:
     ordered = sorted(windows, key=lambda window: window.first_day)
     return [window for window in ordered if window.first_day < num_days]
 

@@ -69,7 +69,7 @@ def _p_value(pooled: Estimate) -> Estimate:
     return Estimate(two_sided_p(pooled.estimate), None, None, pooled.n)
 
 
-def summary_object(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def years_summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return every metric over the years of ``results`` (as in ``result.json``), and what each year was."""
     metrics = [{name: Measure(**entry) for name, entry in result["metrics"].items()} for result in results]
     worlds = [result["spec"]["world_digest"] for result in results]

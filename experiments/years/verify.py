@@ -7,7 +7,7 @@ from pathlib import Path
 from commerce.replay import DivergedError
 from experiments.engine.folder import RunError
 from experiments.storage.journal import DamagedJournalError
-from experiments.storekeeper.seat import seat_of
+from experiments.storekeeper.seat import storekeeper_seat
 from experiments.years.limits import Limits
 from experiments.years.run import (
     DERIVED,
@@ -64,7 +64,7 @@ def checking_seat(spec: YearSpec) -> YearSeat:
     if settings is None:
         return MerchantSeat(spec.merchant)
     if "storekeeper" in settings:
-        return seat_of(spec)
+        return storekeeper_seat(spec)
     return PlainSeat(spec.merchant, limits=Limits.model_validate(settings.get("limits", {})))
 
 

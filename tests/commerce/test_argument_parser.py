@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from commerce.argument_parser import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, is_too_deep, read_arguments, read_text
 from commerce.config import PAPER
 from commerce.refusals import RefusedError
-from commerce.replay import Entry, recordable, replay, result_digest
+from commerce.replay import Entry, recordable, replay_calls, result_digest
 from commerce.year import Year
 from terms.strict_json import strict_dumps
 from tests.commerce.builders import default_world
@@ -81,4 +81,4 @@ def test_a_year_with_odd_arguments_is_recorded_and_replayed(text):
     arguments = recordable(text)
     entry = Entry(0, "withdraw", arguments, result_digest(Year(default_world(), rules).call("withdraw", arguments)))
     assert strict_dumps(entry.to_json_object())
-    deeper(100, lambda: replay(Year(default_world(), rules), [entry]))
+    deeper(100, lambda: replay_calls(Year(default_world(), rules), [entry]))

@@ -6,7 +6,7 @@ import pytest
 
 from commerce.config import PAPER
 from commerce.merchants import build_merchant
-from commerce.replay import DivergedError, Entry, entry_from_json, recordable, replay, result_digest, year_digest
+from commerce.replay import DivergedError, Entry, entry_from_json, recordable, replay_calls, result_digest, year_digest
 from commerce.year import Year
 from tests.commerce.builders import default_world
 
@@ -32,7 +32,7 @@ def whole():
 
 def test_replay_reproduces_the_year(whole):
     year, entries = whole
-    again = replay(Year(default_world(), RULES), [entry_from_json(entry.to_json_object()) for entry in entries])
+    again = replay_calls(Year(default_world(), RULES), [entry_from_json(entry.to_json_object()) for entry in entries])
     assert year_digest(again) == year_digest(year)
 
 
@@ -41,7 +41,7 @@ def test_an_altered_entry_is_found(whole):
     for change in ({"result": "0" * 16}, {"tool": "check_balance"}, {"arguments": {"category": "Furniture"}}):
         spoiled = [*entries[:5], entries[5]._replace(**change), *entries[6:]]
         with pytest.raises(DivergedError, match="call 5"):
-            replay(Year(default_world(), RULES), spoiled)
+            replay_calls(Year(default_world(), RULES), spoiled)
 
 
 def test_what_is_not_json_is_stored_as_text_and_refused_the_same():

@@ -10,7 +10,7 @@ import pytest
 from commerce.config import FAIR, PAPER, RULE_SETS, Rules
 from commerce.merchants import build_merchant, play_year
 from commerce.plan import execute, extract, plan_from_json, plan_to_json
-from commerce.replay import Entry, entry_from_json, replay, result_digest
+from commerce.replay import Entry, entry_from_json, replay_calls, result_digest
 from commerce.world import generate_world
 from commerce.year import Result, Year
 from tests.commerce.builders import HonestCounter
@@ -81,7 +81,7 @@ def test_a_recorded_year():
         return result
 
     build_merchant("privileged", world, rules)(recorded)
-    again = replay(Year(world, rules), [entry_from_json(json.loads(json.dumps(row))) for row in journal])
+    again = replay_calls(Year(world, rules), [entry_from_json(json.loads(json.dumps(row))) for row in journal])
     assert_same(again)
 
 

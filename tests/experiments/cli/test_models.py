@@ -272,11 +272,11 @@ class TestRows:
 
 def narrate(messages):
     """Answer as the bot, or word the act of the counterpart with its exact price."""
-    from experiments.fault_server.bot import reply_text
+    from experiments.fault_server.bot import bot_reply
 
     act = json.loads(messages[-1]["content"]) if '"said_before"' in messages[-1]["content"] else None
     if act is None:
-        return reply_text(messages)
+        return bot_reply(messages)
     return f"My dear friend, {act['price']} it is." if act["price"] else "Farewell then."
 
 

@@ -7,8 +7,8 @@ from experiments.engine.header import make_header
 from experiments.engine.run import load_run, run_task
 from experiments.engine.verify import verify_run
 from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import LOG, PARQUET, SUMMARY, summary_object
-from experiments.episodes.records import to_row
+from experiments.episodes.folder import LOG, PARQUET, SUMMARY, suite_summary
+from experiments.episodes.records import episode_row
 from experiments.episodes.suite_task import EPISODES
 from experiments.storage.journal import HEADER, JournalWriter, encode_line
 from terms import play
@@ -23,7 +23,7 @@ HEADER_OF_TINY = make_header("episodes", "patient", TINY, EPISODES.digests(TINY)
 
 def log(folder, *records):
     with JournalWriter(folder / LOG) as journal:
-        journal.append(*({"record": to_row(record), "repeat": 0} for record in records))
+        journal.append(*({"record": episode_row(record), "repeat": 0} for record in records))
 
 
 def test_a_new_folder_gets_its_header_first(tmp_path):
@@ -105,7 +105,7 @@ def test_a_row_that_is_no_episode_is_named_by_its_line(tmp_path, row, says):
 def test_the_results_on_disk_are_those_of_the_records(tmp_path):
     run = run_task(EPISODES, PATIENT, TINY, tmp_path)
     summary = strict_loads((tmp_path / SUMMARY).read_bytes())
-    assert summary == summary_object(run.header, run.records)
+    assert summary == suite_summary(run.header, run.records)
     assert summary["agent"] == "patient"
     assert summary["metrics"]["num_episodes"] == 12
     assert (tmp_path / PARQUET).read_bytes()[:4] == b"PAR1"

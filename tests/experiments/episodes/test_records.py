@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from experiments.engine.run import run_task
 from experiments.engine.verify import verify_run
-from experiments.episodes.records import from_row, parquet_bytes, to_row
+from experiments.episodes.records import episode_from_row, episode_row, episodes_parquet
 from experiments.episodes.suite_task import EPISODES
 from terms import Accept, Belief, Offer, Reject, Unusable, play
 from terms.agents import SCRIPTED, build_scripted
@@ -36,7 +36,7 @@ MOVES = st.one_of(
 
 
 def through_json(record):
-    return from_row(strict_loads(strict_dumps(to_row(record))))
+    return episode_from_row(strict_loads(strict_dumps(episode_row(record))))
 
 
 @pytest.mark.parametrize("name", SCRIPTED)
@@ -53,7 +53,7 @@ def test_whatever_an_agent_returns_survives_the_log(moves, index):
     left = list(moves)
     record = play(TINY.build()[index], lambda observation: left.pop(0) if left else Reject())
     assert through_json(record) == record
-    assert len(pq.read_table(io.BytesIO(parquet_bytes([record])))) == 1
+    assert len(pq.read_table(io.BytesIO(episodes_parquet([record])))) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_fault_that_does_not_exist_is_a_mistake_of_the_agents_author():
 def test_parquet_has_flat_columns_and_the_whole_record(tmp_path):
     records = [play(scenario, build_scripted("patient")) for scenario in TINY.build()]
     records[0] = play(TINY.build()[0], AlwaysDown())
-    (tmp_path / "x.parquet").write_bytes(parquet_bytes(records))
+    (tmp_path / "x.parquet").write_bytes(episodes_parquet(records))
     rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
-    assert [from_row(json.loads(row["record"])) for row in rows] == records
+    assert [episode_from_row(json.loads(row["record"])) for row in rows] == records
     assert [row["utility"] for row in rows] == [record.utility for record in records]
     assert [row["rounds_played"] for row in rows] == [len(record.turns) for record in records]
     assert rows[0]["fault"] == "provider"
@@ -93,14 +93,14 @@ def test_parquet_has_flat_columns_and_the_whole_record(tmp_path):
 
 
 def test_no_episodes_give_a_table_without_rows():
-    table = pq.read_table(io.BytesIO(parquet_bytes([])))
+    table = pq.read_table(io.BytesIO(episodes_parquet([])))
     assert table.num_rows == 0
     assert {"scenario_id", "utility", "record"} <= set(table.column_names)
 
 
 def test_parquet_bytes_depend_on_the_records_and_their_order_alone():
     records = [play(scenario, build_scripted("patient")) for scenario in TINY.build()]
-    assert parquet_bytes(records) == parquet_bytes([through_json(record) for record in records])
-    assert parquet_bytes(records) != parquet_bytes(records[::-1])
+    assert episodes_parquet(records) == episodes_parquet([through_json(record) for record in records])
+    assert episodes_parquet(records) != episodes_parquet(records[::-1])
     changed = replace(records[0], utility=records[0].utility + 1e-12)
-    assert parquet_bytes(records) != parquet_bytes([changed, *records[1:]])
+    assert episodes_parquet(records) != episodes_parquet([changed, *records[1:]])

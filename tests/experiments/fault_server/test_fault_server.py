@@ -15,8 +15,8 @@ import pytest
 
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.fault_server.__main__ import main
-from experiments.fault_server.answers import Call, good, token_count
-from experiments.fault_server.bot import choose, find_observation, reply_text
+from experiments.fault_server.answers import FaultCall, good, token_count
+from experiments.fault_server.bot import bot_reply, choose_move, find_observation
 from experiments.fault_server.faults import FAULTS, GROUPS
 from experiments.fault_server.plan import Chooser
 from terms import fresh_suite, play
@@ -36,7 +36,7 @@ def fetch(address, data=None):
 
 
 def test_the_bill_by_hand():
-    call = Call({"model": "m", "messages": [{"role": "user", "content": "x" * 60}]}, "y" * 9, serial=1, slow_s=0)
+    call = FaultCall({"model": "m", "messages": [{"role": "user", "content": "x" * 60}]}, "y" * 9, serial=1, slow_s=0)
     # [{"role": "user", "content": ""}] is 33 bytes: 93 bytes are 24 tokens of four, plus 7; 9 bytes are 3 tokens.
     assert (call.prompt_tokens, token_count(call.text)) == (31, 3)
     made = good(call)
@@ -47,7 +47,7 @@ def test_the_bill_by_hand():
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_makes_an_answer_for_every_kind_of_prompt(name):
     for text in ("pong", json.dumps({"decision": "Accept", "price": 3, "message": ""})):
-        made = FAULTS[name].make(Call(body() | {"temperature": 0}, text, serial=1, slow_s=0.1))
+        made = FAULTS[name].make(FaultCall(body() | {"temperature": 0}, text, serial=1, slow_s=0.1))
         assert made.microusd >= 0
         assert made.microusd == 0 or made.status == 200
 
@@ -143,12 +143,12 @@ def test_the_bot_finds_the_latest_observation():
         {"role": "user", "content": 'That was {"not": "valid"}; answer again.'},
     ]
     assert find_observation(messages)["n"] == 2
-    assert reply_text([{"role": "user", "content": "ping {"}]) == "pong"
+    assert bot_reply([{"role": "user", "content": "ping {"}]) == "pong"
 
 
 def test_the_bot_plays_every_kind_of_episode_without_a_breach():
     def act(observation):
-        return choose(observation.to_json_object())
+        return choose_move(observation.to_json_object())
 
     records = [play(scenario, act) for scenario in fresh_suite(seed=2, n_per_cell=1)]
     assert all(not record.violations or record.termination is Termination.ROUND_LIMIT for record in records)

@@ -10,7 +10,7 @@ import pytest
 from commerce.config import PAPER
 from commerce.merchants import build_merchant
 from commerce.year import Year
-from experiments.fault_server.answers import Call
+from experiments.fault_server.answers import FaultCall
 from experiments.fault_server.calls import CALLS
 from experiments.fault_server.shop import Shops
 from tests.commerce.builders import default_world
@@ -123,8 +123,8 @@ def test_every_odd_call_is_one_only_where_there_are_calls(name):
     (call,) = asked(Shops(), START).tool_calls
     call = {**call, "function": {**call["function"], "arguments": '{"amount": 25}'}}
     with_tools = {"model": "m", "messages": START, "tools": TOOLS}
-    acting = CALLS[name](Call(with_tools, "Decision 0.", 1, 0.0, (call,)))
-    talking = CALLS[name](Call(with_tools, "Decision 0.", 1, 0.0))
+    acting = CALLS[name](FaultCall(with_tools, "Decision 0.", 1, 0.0, (call,)))
+    talking = CALLS[name](FaultCall(with_tools, "Decision 0.", 1, 0.0))
     good = {"role": "assistant", "content": "Decision 0.", "refusal": None, "tool_calls": [call]}
     choice = json.loads(acting.body)["choices"][0]
     assert choice["message"] != good or choice["finish_reason"] == "length"

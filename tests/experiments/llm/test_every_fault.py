@@ -27,7 +27,7 @@ from experiments.players import seat
 from experiments.players.model_options import ModelOptions
 from experiments.players.registry import build_agent
 from experiments.report.reporting import report_run
-from experiments.report.sections import REPLIES, RunView
+from experiments.report.sections import REPLY_FAULTS, RunView
 from terms import EpisodeRecord
 from terms.types import Termination
 
@@ -55,7 +55,7 @@ def outcome_of(server: FaultServer, name: str, folder: Path) -> Outcome:
     told = report_run(run, "one")
     view = RunView(told, "run-0", 0.05)
     attempts = [attempt for turn in next(iter(run.receipts.values())) for attempt in turn["attempts"]]
-    shares = [(REPLIES[key], rate.estimate) for key, rate in told.model.replies.items() if key in REPLIES]
+    shares = [(REPLY_FAULTS[key], rate.estimate) for key, rate in told.model.replies.items() if key in REPLY_FAULTS]
     words = [f"{label} {100 * share:.0f} %" for label, share in shares if share and label != "As asked"]
     words += [notice.replace(f" of {told.agent}", "") for notice in told.notices]
     return Outcome(

@@ -8,7 +8,7 @@ from experiments.engine.run import load_run, run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.suite_task import EPISODES
 from experiments.players import human
-from experiments.players.human import HELP, Human, describe, read_move, reveal
+from experiments.players.human import HELP, Human, describe, read_typed_move, reveal
 from terms import Accept, Game, Offer, Reject
 from terms.scenario import Product
 from terms.types import Opener, Role
@@ -36,18 +36,18 @@ OPENING = Game(make_scenario(opener=Opener.AGENT)).observe()
     ],
 )
 def test_a_line_is_a_move(line, move):
-    assert read_move(line, STANDING) == move
+    assert read_typed_move(line, STANDING) == move
 
 
 @pytest.mark.parametrize(
     "line", ["", "\n", "45 or 50", "-5", "1,2,3", "accept 45", "45k", "nan", "1.200", "9" * 400, "offer"]
 )
 def test_a_line_that_could_mean_something_else_is_asked_again(line):
-    assert read_move(line, STANDING) == HELP
+    assert read_typed_move(line, STANDING) == HELP
 
 
 def test_nothing_can_be_accepted_before_there_is_a_price():
-    assert read_move("accept", OPENING) == "There is no price to accept yet."
+    assert read_typed_move("accept", OPENING) == "There is no price to accept yet."
 
 
 @pytest.mark.parametrize(

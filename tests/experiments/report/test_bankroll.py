@@ -16,7 +16,7 @@ from experiments.episodes.config import SuiteSpec
 from experiments.episodes.suite_task import EPISODES
 from experiments.plots.sessions import plot_balances
 from experiments.report import build_report
-from experiments.report.bankroll import HEADLINE, build_sessions_report, report_sessions
+from experiments.report.bankroll import SESSION_HEADLINE, build_sessions_report, report_sessions
 from experiments.report.reporting import report_run
 from experiments.sessions.folder import GAP
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
@@ -88,15 +88,15 @@ def test_every_section_and_figure_is_there(page, played):
     assert sections == {"summary", "balances", "survival", "gap", "ledger", "metrics"}
     assert len(page.of("svg")) == 2 * len(played) + 1  # balances and survival of each, one gap
     assert page.words.count("How to read it:") == 6
-    assert set(HEADLINE) <= set(_metrics(played))
+    assert set(SESSION_HEADLINE) <= set(_metrics(played))
     assert set(STEPS) < set(in_words(Part))
     assert NOT_CHECKED in page.words
 
 
 def _metrics(played):
-    from experiments.sessions.summary import summary_object
+    from experiments.sessions.summary import sessions_summary
 
-    return summary_object(played[0].header, played[0].sessions, played[0].memoryless)["metrics"]
+    return sessions_summary(played[0].header, played[0].sessions, played[0].memoryless)["metrics"]
 
 
 def test_text_alternatives_say_what_is_drawn(page, played):

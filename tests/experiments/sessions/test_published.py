@@ -12,7 +12,7 @@ from commerce.economics import ChainConfig
 from experiments.episodes.money_published import TERMINAL_BALANCES
 from experiments.sessions.folder import session_record
 from experiments.sessions.play import SessionJob
-from experiments.sessions.records import from_row
+from experiments.sessions.records import period_from_row
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.summary import summarize_sessions
 from terms.agents import build_scripted
@@ -46,7 +46,7 @@ def summary_of(name):
     return summarize_sessions(
         [
             session_record(
-                n, [from_row(row["period"]) for row in rows_of(SessionJob(SPEC, Arm.MEMORY, n), agent)], SPEC
+                n, [period_from_row(row["period"]) for row in rows_of(SessionJob(SPEC, Arm.MEMORY, n), agent)], SPEC
             )
             for n in range(SPEC.bankroll.num_sessions)
         ]

@@ -19,7 +19,7 @@ from experiments.engine.verify import verify_run
 from experiments.episodes.folder import SUMMARY
 from experiments.sessions.folder import LOG, PARQUET, is_sessions
 from experiments.sessions.play import SessionJob
-from experiments.sessions.records import episode_of, from_row, to_row
+from experiments.sessions.records import episode_of, period_from_row, period_row
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.storage.files import RunLockedError, exclusive_lock
@@ -374,7 +374,7 @@ def test_rows_keep_every_field(calm):
     rng = np.random.default_rng(0)
     periods = [period for session in load_run(SESSIONS, calm).sessions for period in session.periods]
     for index in rng.integers(len(periods), size=10):
-        assert from_row(json.loads(json.dumps(to_row(periods[index])))) == periods[index]
+        assert period_from_row(json.loads(json.dumps(period_row(periods[index])))) == periods[index]
 
 
 def test_the_digest_knows_the_chain_and_the_money():
@@ -407,5 +407,5 @@ def test_a_stated_belief_is_carried_to_the_next_meeting():
     said = "you believed r_hat 41.50, kappa_hat 0.25, conciliatory 0.25, neutral 0.25, aggressive 0.50"
     assert seen[1][0].endswith(said)
     seen.clear()
-    rows_of(SessionJob(spec, Arm.MEMORY, 0, (from_row(rows[0]["period"]),)), thinker)
+    rows_of(SessionJob(spec, Arm.MEMORY, 0, (period_from_row(rows[0]["period"]),)), thinker)
     assert seen[0][0].endswith(said), "also after a stop"

@@ -12,17 +12,17 @@ from commerce.economics import ChainConfig
 from experiments.engine.header import make_header
 from experiments.sessions.folder import session_record
 from experiments.sessions.play import SessionJob
-from experiments.sessions.records import from_row
+from experiments.sessions.records import period_from_row
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.summary import (
-    PAIRED,
+    PAIRED_ON_SESSIONS,
     SESSION_METRICS,
     lower_tail,
     memory_premium,
     session_values,
+    sessions_summary,
     summarize_sessions,
-    summary_object,
 )
 from experiments.sessions.survival import survival_curve
 from experiments.stats.paired import compare_outcomes
@@ -126,14 +126,14 @@ def test_survival_is_that_of_the_curve_when_a_session_was_lost():
 
 
 def test_every_metric_says_what_it_is_and_over_how_many_sessions():
-    summary = summary_object(make_header("bankroll", "a", SessionsSpec(), SESSIONS.digests(SessionsSpec())), FOUR, ())
+    summary = sessions_summary(make_header("bankroll", "a", SessionsSpec(), SESSIONS.digests(SessionsSpec())), FOUR, ())
     assert [metric.name for metric in SESSION_METRICS] == list(summary["metrics"])
     assert {metric.better for metric in SESSION_METRICS} == {"higher", "lower", "neither"}
     assert {metric.unit for metric in SESSION_METRICS} == {"dollars", "share", "periods", "rounds"}
     found = {name: (entry["n"], entry["sessions"]) for name, entry in summary["metrics"].items()}
     assert (found["terminal_balance"], found["regret_rate"]) == ((4, 4), (14, 4))
     assert (found["walkaway_correctness"], found["memory_premium"]) == ((0, 0), (0, 0))
-    assert PAIRED == {
+    assert PAIRED_ON_SESSIONS == {
         "terminal_balance": "higher", "mean_period_profit": "higher", "periods_survived": "higher",
         "max_drawdown": "lower",
     }  # fmt: skip
@@ -178,7 +178,7 @@ def test_the_memory_premium_is_paired_by_session():
 
 def played(agent, spec, numbers, arm=Arm.MEMORY):
     return [
-        session_record(n, [from_row(row["period"]) for row in rows_of(SessionJob(spec, arm, n), agent)], spec)
+        session_record(n, [period_from_row(row["period"]) for row in rows_of(SessionJob(spec, arm, n), agent)], spec)
         for n in numbers
     ]
 
@@ -201,7 +201,7 @@ def test_comparing_an_agent_with_itself_is_significant_about_one_time_in_twenty(
         compare_outcomes(
             {name: {str(n): [float(v)] for n, v in enumerate(side)} for name, side in (("a", a), ("b", b))},
             "terminal_balance",
-            PAIRED["terminal_balance"],
+            PAIRED_ON_SESSIONS["terminal_balance"],
         ).differences[0]
         for a, b in zip(first, second, strict=True)
     ]

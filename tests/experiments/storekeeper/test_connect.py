@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from experiments.fault_server import FaultServer
 from experiments.players.model_options import ModelOptions
 from experiments.storekeeper.connect import connected, plan_seat
-from experiments.storekeeper.seat import seat_of, year_key
+from experiments.storekeeper.seat import storekeeper_seat, year_key
 from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
 from experiments.years.spec import YearSpec
 
@@ -54,7 +54,7 @@ def test_money_and_pace_may_change_and_what_changes_an_answer_may_not(tmp_path):
 def test_a_stored_year_names_its_seat():
     made = seat(effort="low", **{"memory": "ledger"})
     spec = YearSpec(merchant=made.name, agent_settings=made.settings_object)
-    read = seat_of(YearSpec.model_validate(spec.to_json_object()))
+    read = storekeeper_seat(YearSpec.model_validate(spec.to_json_object()))
     assert (read.name, read.settings, read.settings_object) == (made.name, made.settings, made.settings_object)
     with pytest.raises(TypeError, match="no client"), read.seated(None, spec):
         pass

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from experiments.llm.records import ToolCall
-from experiments.storekeeper.ledger import PRICE_LIMIT, PriceGuard, TradeLedger
+from experiments.storekeeper.ledger import LARGEST_PRICE, PriceGuard, TradeLedger
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.transcript import Said, Told, TurnRecord
 from tests.experiments.llm.scripted import ScriptedClient
@@ -87,7 +87,7 @@ def test_a_dearer_purchase_is_refused_before_it_reaches_the_store():
     keeper_of(client, chosen).play(session)
     turns = [line for line in lines if isinstance(line, TurnRecord)]
     assert "order" in turns[0].told[0].envelope["data"]["replies"][0]["outcomes"][0]
-    assert (turns[1].told[0].code, turns[1].told[0].clock) == (PRICE_LIMIT, turns[0].told[0].clock)
+    assert (turns[1].told[0].code, turns[1].told[0].clock) == (LARGEST_PRICE, turns[0].told[0].clock)
     assert turns[2].told[0].ok
     assert [entry.tool for entry in session.entries] == ["chatbox", "chatbox", WAIT, WAIT, WAIT]
     assert "Your purchases, kept by the system" in client.requests[1]["messages"][-1]["content"]

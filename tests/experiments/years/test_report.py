@@ -11,7 +11,7 @@ from commerce.year import Year
 from experiments.report.year_journal import journal_payload, shown_journals
 from experiments.report.year_texts import ANSWER_LIMIT
 from experiments.report.years import build_year_report, group_years, report_years
-from experiments.years.metric_words import HEADLINE, YEAR_METRICS
+from experiments.years.metric_words import YEAR_HEADLINE, YEAR_METRICS
 from experiments.years.spec import YearSpec
 from tests.experiments.report.cases import HOSTILE
 from tests.experiments.report.conftest import ARGUMENTS
@@ -51,7 +51,7 @@ def test_hostile_text_stays_text(page, html):
 def test_metrics_have_words_and_one_column_a_group(stories, page):
     spec = YearSpec(merchant="idle", num_days=1)
     assert set(YEAR_METRICS) == set(year_metrics(Year(spec.build_world(), spec.build_rules())))
-    assert set(HEADLINE) <= set(YEAR_METRICS)
+    assert set(YEAR_HEADLINE) <= set(YEAR_METRICS)
     privileged, idle, _ = group_years(stories)
     assert (privileged.num_years, idle.num_years) == (2, 1)
     assert privileged.metrics["final_assets"].n == 2
