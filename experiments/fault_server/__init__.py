@@ -10,8 +10,8 @@ Which fault a request meets is decided, in this order, by
 1. the model's name: ``bot/fault:rate_limit_seconds`` always, ``bot/fault:html@2`` for the first two tries;
 2. a script: ``POST /script`` with a JSON list of names, one for each coming request, ``ok`` for none;
 3. the plan: ``--rate NAME=P`` for a fault or a group (``transport``, ``reply``, ``calls``, ``metering``,
-   ``rejection``, ``fatal``). The draw depends on the seed, the messages and the number of the try, so the same run
-   meets the same faults in any order and with any number of threads. The try is read from
+   ``rejection``, ``own``, ``fatal``). The draw depends on the seed, the messages and the number of the try, so the
+   same run meets the same faults in any order and with any number of threads. The try is read from
    ``X-Client-Request-Id: anything#N``, else from the OpenAI SDK's own retry count, else it is how often the same
    messages came before.
 

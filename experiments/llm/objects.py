@@ -24,7 +24,8 @@ _EXAMPLE = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
-    r"(?:[:=>]|\b(?:answer|move|reply|response|decision|choice|offer|choose|with|final|finally|then|so|is|send|here))\W*$",
+    r"(?:[:=>]|\b(?:answer|move|reply|response|decision|choice|offer|choose|with|final|finally|then|so|is|send|here|"
+    r"call|tool|action|json|object))\W*$",
     re.IGNORECASE,
 )
 _TAKES_BACK = re.compile(
@@ -78,7 +79,7 @@ def spoken_as(text: str, found: Sequence[FoundObject], place: int) -> SpokenAs:
     if _EXAMPLE.search(lead) or _TAKES_BACK.match(trail):
         return "example"
     sentence = re.split(r"[.!?\n]", text[before : item.start])[-1].strip(" \t*_>-`\"'(#")
-    if sentence.endswith(":") or not any(map(str.isalpha, sentence)):
+    if sentence.endswith((":", "：")) or not any(map(str.isalpha, sentence)):
         return "own"
     return "inside" if _GOES_ON.match(trail) or not _ANNOUNCES.search(sentence) else "own"
 

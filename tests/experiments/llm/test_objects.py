@@ -114,7 +114,8 @@ def test_thinking_is_blanked_and_positions_stay(text, visible):
     [
         ("{}", "own"), ("My answer: {}", "own"), ("Here is my move: {} Good luck!", "own"), ("# Final\n{}", "own"),
         ("**My answer:** {}", "own"), ("I thought about it. {}", "own"), ("```json\n{}\n```\nbut careful", "own"),
-        ("I choose {}", "own"), ("My answer is {}.", "own"), ("{} and nothing else", "own"),
+        ("I choose {}", "own"), ("Here is the call {}", "own"),
+        ("我的回答：{}", "own"), ("My answer is {}.", "own"), ("{} and nothing else", "own"),
         ("I could answer {} but I refuse", "example"), ("I might say: {}", "example"), ("For example: {}", "example"),
         ("I will not answer: {}", "example"), ("I won't say {}", "example"), ("{} but I refuse", "example"),
         ("My move: {} is not what I want", "example"), ("I refuse to send {}", "example"),
