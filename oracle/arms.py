@@ -168,40 +168,47 @@ def run_arms(
     ValueError
         If the suite is empty, or if the provider failed on every scenario.
     """
-    if not suite:
-        raise ValueError("suite is empty; a decomposition needs episodes")
     bayes_optimal = bayes_optimal or BayesOptimal()
-    kept: list[Scenario] = []
-    rows: list[list[float]] = []
-    excluded: list[str] = []
+    rows: list[list[float] | None] = []
     for number, scenario in enumerate(suite, start=1):
-        row = _run_scenario(agent, scenario, bayes_optimal, is_order_free)
-        if row is None:
-            excluded.append(scenario.scenario_id)
-        else:
-            kept.append(scenario)
-            rows.append(row)
+        rows.append(arms_of_scenario(agent, scenario, bayes_optimal, is_order_free=is_order_free))
         if progress is not None:
             progress(number, len(suite))
-    if not kept:
+    return join_arms(suite, rows)
+
+
+def join_arms(suite: Sequence[Scenario], rows: Sequence[list[float] | None]) -> Arms:
+    """Return the arms that :func:`arms_of_scenario` gave for each scenario of ``suite``, wherever it ran.
+
+    Raises
+    ------
+    ValueError
+        If the suite is empty, or if the provider failed on every scenario.
+    """
+    if not suite:
+        raise ValueError("suite is empty; a decomposition needs episodes")
+    played = [(scenario, row) for scenario, row in zip(suite, rows, strict=True) if row is not None]
+    excluded = [scenario.scenario_id for scenario, row in zip(suite, rows, strict=True) if row is None]
+    if not played:
         raise ValueError(f"the provider failed on all {len(suite)} scenarios; there is nothing to decompose")
-    table = np.array(rows)
+    table = np.array([row for _, row in played])
     return Arms(
-        tuple(kept),
+        tuple(scenario for scenario, _ in played),
         played=table[:, 0],
         base=table[:, 1],
         posterior=table[:, 2],
         revealed=table[:, 3],
         oracle=table[:, 4],
         clairvoyant=table[:, 5],
-        swapped=table[:, 6] if is_order_free else None,
+        swapped=table[:, 6] if table.shape[1] > 6 else None,
         excluded=tuple(excluded),
     )
 
 
-def _run_scenario(
-    agent: AgentLike, scenario: Scenario, bayes_optimal: BayesOptimal, is_order_free: bool
+def arms_of_scenario(
+    agent: AgentLike, scenario: Scenario, bayes_optimal: BayesOptimal, *, is_order_free: bool = True
 ) -> list[float] | None:
+    """Return what every arm earns in ``scenario``, ``None`` if the provider failed in one of them."""
     trials: list[Trial] = []
     for condition in Condition:
         trial = play_condition(scenario, agent, condition, bayes_optimal=bayes_optimal)

@@ -95,18 +95,30 @@ def certificates(
     progress
         Called with (steps done, steps in all), a step being an episode of the policy, a first value or a path.
     """
-    cells = {(item.regime, item.family, item.opener): item for item in scenarios if item.zopa > 0}
+    cells = certified_cells(scenarios)
     rows: list[SuiteValue] = []
-    for done, ((regime, family, opener), item) in enumerate(cells.items()):
+    for done, item in enumerate(cells):
 
         def tell(step: int, steps: int, done: int = done) -> None:
             if progress is not None:
                 progress(done * steps + step, len(cells) * steps)
 
-        values = values_for(told_regime_and_family(item))
-        found = bracket(values, opener, num_dual=num_dual, settings=settings, progress=tell)
-        rows.extend(_certificate_rows(f"{regime} {family} {opener}", found))
+        rows += certify_cell(item, num_dual=num_dual, settings=settings, progress=tell)
     return rows
+
+
+def certified_cells(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """Return a feasible scenario of every (regime, family, opener) of a suite: what is certified of it."""
+    return list({(item.regime, item.family, item.opener): item for item in scenarios if item.zopa > 0}.values())
+
+
+def certify_cell(
+    item: Scenario, *, num_dual: int, settings: BracketSettings | None = None, progress: Progress | None = None
+) -> list[SuiteValue]:
+    """Return the certified bounds of the (regime, family, opener) of ``item``; see :func:`certificates`."""
+    values = values_for(told_regime_and_family(item))
+    found = bracket(values, item.opener, num_dual=num_dual, settings=settings, progress=progress)
+    return _certificate_rows(f"{item.regime} {item.family} {item.opener}", found)
 
 
 def _certificate_rows(label: str, found: Bracket) -> list[SuiteValue]:

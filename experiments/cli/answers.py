@@ -12,10 +12,10 @@ import typer
 from experiments.cli import options
 from experiments.cli.fitting import prepared_bayes_optimal
 from experiments.cli.playing import default_folder, read_game
-from experiments.cli.seating import negotiator_options, seated_apart
+from experiments.cli.seating import negotiator_options, seat_player, seated_apart
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
+from experiments.engine.cluster import open_executor
 from experiments.episodes.config import SuiteSpec
-from experiments.players.registry import build_agent
 from experiments.stats.numerals import needed_text, number_text
 from experiments.storage.files import write_atomically
 from terms import Scenario
@@ -47,22 +47,26 @@ def oracle(  # noqa: PLR0913 - one parameter an option
         typer.Option(min=0, help="Also certify nearer bounds: dual paths a family and opener (40: eight minutes)."),
     ] = 0,
     tick: Annotated[float, typer.Option(min=1, max=10, help="Offer tick of the certified game, percent of R.")] = 4.0,
+    workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a suite is worth: clairvoyant, Bayes-optimal player, lower and upper bound of the Bayes optimum."""
     if certify and objective != "utility":
         raise ValueError(f"objective={objective!r} with certify={certify}; nearer bounds exist for utility only")
     from oracle.relaxation import BracketSettings
-    from oracle.tables import certificates, suite_values
+    from oracle.tables import suite_values
 
     spec, scenarios = _suite(suite, episodes_per_cell, seed, regime, family, config, columns)
     best = prepared_bayes_optimal(scenarios, objective)
     with count_bar(2 * len(scenarios), f"oracle on {spec.label}") as progress:
         rows = suite_values(scenarios, bayes_optimal=best, progress=progress)
     if certify:
-        with count_bar(1, "certificate") as progress:
-            settings = BracketSettings(tick=tick)
-            rows += certificates(scenarios, num_dual=certify, settings=settings, progress=progress)
+        from experiments.engine.oracle_work import certificates_on
+
+        settings = BracketSettings(tick=tick)
+        with open_executor(workers or 1, scheduler) as executor, count_bar(1, "certificate") as progress:
+            rows += certificates_on(executor, scenarios, num_dual=certify, settings=settings, progress=progress)
     for notice in spec.notices:
         note(f"note: {notice}")
     if as_json:
@@ -140,25 +144,31 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     config: options.Config = None,
     half_width: HalfWidth = 1.0,
     out_file: Annotated[Path | None, typer.Option("--out", help="Also write the JSON there, for `report`.")] = None,
+    workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
     budget_usd: options.Budget = None,
     model: options.ModelKeys = None,
 ) -> None:
     """Split what an agent leaves on the table into inference, uncertainty, control and execution, with intervals."""
-    from oracle.decomposition import decompose as split
+    from experiments.engine.oracle_work import run_arms_on
+    from oracle.decomposition import decompose_arms
 
     spec, scenarios = _suite(suite, episodes_per_cell, seed, regime, family, config, columns)
     asked = negotiator_options(model, base_url, budget_usd)
-    player = build_agent(agent, asked, spec.game)
-    bayes_optimal = prepared_bayes_optimal(scenarios)
+    player, processes = seat_player(agent, asked, spec.game, workers, scheduler)
+    prepared_bayes_optimal(scenarios)
+    has_values = not any(scenario.product for scenario in scenarios)
     run = default_folder(player, spec)
     apart = run.with_name(f"decompose-{run.name}")
     with (
         seated_apart(player, apart, "decomposition") as seated,
+        open_executor(processes, scheduler, threads=player.concurrency) as executor,
         count_bar(len(scenarios), player.name) as progress,
     ):
-        report = split(seated, suite=scenarios, reference=reference, bayes_optimal=bayes_optimal, progress=progress)
+        arms = run_arms_on(executor, seated, scenarios, is_fitted=has_values, progress=progress)
+    report = decompose_arms(player.name, arms, reference)
     found = decomposition_object(report, spec, half_width)
     for notice in spec.notices:
         note(f"note: {notice}")

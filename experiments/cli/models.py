@@ -11,9 +11,12 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import estimate, note, out
+from experiments.engine.folder import RunError
 from experiments.engine.run import load_run
+from experiments.engine.verify import call_findings
 from experiments.episodes.suite_task import EPISODES
 from experiments.llm.spending import Spending
+from experiments.modes import task_of
 from experiments.sessions.session_task import SESSIONS
 from terms.estimates import Estimate
 
@@ -87,6 +90,9 @@ def _what_was_played(folder: Path) -> tuple[str, list[int], dict[str, list[dict[
     """Return who played what, the agent seeds of its episodes or periods, and the receipts by name of these."""
     from experiments.sessions.folder import is_sessions, played_seeds
 
+    task = task_of(folder)
+    for finding in call_findings(folder, task.receipts(load_run(task, folder))):
+        raise RunError(f"{folder}: {finding}; what the calls cost is not known")
     if is_sessions(folder):
         sessions = load_run(SESSIONS, folder)
         label = f"{sessions.header.agent} in sessions, {sessions.header.spec.label}"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +14,8 @@ import typer
 from experiments.cli import options
 from experiments.cli.fitting import prepared_bayes_optimal
 from experiments.cli.show import count_bar, note, out, print_table, text_table
+from experiments.engine.cluster import open_executor
+from experiments.engine.pool import map_pieces
 from experiments.engine.run import load_run
 from experiments.episodes.folder import Run
 from experiments.episodes.suite_task import EPISODES
@@ -20,7 +25,6 @@ from terms.types import Family
 
 if TYPE_CHECKING:
     from oracle.explain import Explanation, MoveReview
-    from oracle.fitted import FittedValues
 
 
 def explain(
@@ -120,10 +124,13 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
     episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
     seed: options.Seed = None,
     hide_cues: Annotated[bool, typer.Option("--hide-cues", help="Also play the same draws without any cue.")] = False,
+    workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Check the shipped fitted values by playing fresh episodes; with --out, fit them anew and check the new ones."""
-    from oracle.shipped import Check, earned_on_fresh_episodes, read_values, retrain, standard_names
+    from experiments.engine.oracle_work import check_standard
+    from oracle.shipped import standard_names
 
     families, priors = family or list(Family), prior or list(dict.fromkeys(name for _, name in standard_names()))
     names = [(one, two) for one in families for two in priors]
@@ -132,24 +139,17 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
         raise ValueError(
             f"family, prior = {', '.join(unknown[0])}; allowed are families with overlap, urgency_shift, unknown"
         )
-    fitted: dict[tuple[str, str], FittedValues] = {}
     if out_dir is not None:
         out_dir.mkdir(parents=True, exist_ok=True)
-        with count_bar(len(names), "fitting") as progress:
-            for done, name in enumerate(names, start=1):
-                (path,) = retrain([name], out_dir, note)
-                note(f"largest difference to the shipped file: {_difference_to_shipped(path)}")
-                fitted[name] = read_values(path, *name)
-                progress(done, len(names))
-    checks: list[Check] = []
-    with count_bar(len(names), "checking") as progress:
-        for done, (one, two) in enumerate(names, start=1):
-            for cues in (True, False) if hide_cues else (True,):
-                values = fitted.get((one, two))
-                checks += earned_on_fresh_episodes(
-                    one, two, n_per_cell=episodes_per_cell, seed=seed or 0, values=values, show_cues=cues
-                )
-            progress(done, len(names))
+        out_dir = out_dir.absolute()
+    cues = (True, False) if hide_cues else (True,)
+    pieces = [(one, two, shown) for one, two in names for shown in cues]
+    with open_executor(workers or 1, scheduler) as executor:
+        fitted = _fit(names, out_dir, executor) if out_dir else {}
+        check = partial(check_standard, episodes_per_cell, seed or 0, fitted)
+        with count_bar(len(pieces), "checking") as progress:
+            found = map_pieces(check, pieces, executor=executor, progress=progress)
+    checks = [row for rows in found for row in rows]
     if as_json:
         from dataclasses import asdict
 
@@ -163,6 +163,19 @@ def train_oracle(  # noqa: PLR0913 - one parameter an option
     ]  # fmt: skip
     headings = ("values", "U / E[zopa]", "n", "SE+", "n feasible", "residual, % of R")
     print_table(text_table("what the fitted values earn on fresh episodes, with standard errors", headings, rows))
+
+
+def _fit(names: Sequence[tuple[str, str]], folder: Path, executor: Executor | None) -> dict[tuple[str, str], Path]:
+    """Fit every one of ``names`` (family, prior) into ``folder`` and say how far each is from the shipped one."""
+    from experiments.engine.oracle_work import fit_standard
+
+    with count_bar(len(names), "fitting") as progress:
+        fits = map_pieces(partial(fit_standard, folder), names, executor=executor, progress=progress)
+    for fit in fits:
+        for line in fit.lines:
+            note(line)
+        note(f"largest difference to the shipped file: {_difference_to_shipped(fit.path)}")
+    return {name: fit.path for name, fit in zip(names, fits, strict=True)}
 
 
 def _difference_to_shipped(path: Path) -> str:

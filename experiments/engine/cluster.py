@@ -6,15 +6,15 @@ Results are the same in all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from experiments.engine.pool import worker_processes
 
 
 @contextmanager
-def open_executor(workers: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
-    """Yield the workers of the Dask scheduler at an address, else local processes; ``None`` does the work here.
+def open_executor(workers: int = 1, scheduler: str | None = None, *, threads: int = 1) -> Iterator[Executor | None]:
+    """Yield the workers of the Dask scheduler at an address, else threads or local processes; ``None`` is here.
 
     Dask does the work of a lost worker again elsewhere. Workers need this package and every file that is read at the
     same path.
@@ -23,6 +23,9 @@ def open_executor(workers: int = 1, scheduler: str | None = None) -> Iterator[Ex
         raise ValueError(f"workers={workers}; it must be at least 1")
     if scheduler is not None:
         with _connected(scheduler) as executor:
+            yield executor
+    elif threads > 1:
+        with ThreadPoolExecutor(threads) as executor:
             yield executor
     elif workers > 1:
         with worker_processes(workers) as executor:

@@ -5,6 +5,7 @@ One rule: every byte of every file in a folder is covered by :func:`verify_run` 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from experiments.engine.task import R, Task
 from experiments.llm.calls import MODEL_CALLS, Ended, Recalled, Reserved, read_calls
 from experiments.storage.files import LOCK, read_whole
 from experiments.storage.journal import HEADER, read_journal
+from terms.strict_json import strict_loads
 
 _AGAIN = "run the same command again"
 
@@ -35,7 +37,7 @@ def not_covered(task: Task[Spec, R], folder: str | Path) -> list[str]:
     folder = Path(folder)
     run = load_run(task, folder)
     covered = {HEADER, LOCK, task.log, *task.beside(run.header.spec), *task.extras(run)}
-    lines = []
+    lines = [f"{name}: whether it is there at all" for name in task.extras(run)]
     if run.is_complete:
         covered |= {LOGS, MODEL_CALLS, *task.results(run)}
     elif (folder / MODEL_CALLS).exists():
@@ -51,19 +53,19 @@ def not_covered(task: Task[Spec, R], folder: str | Path) -> list[str]:
 def _findings(task: Task[Spec, R], folder: Path) -> Iterator[str]:
     run = load_run(task, folder)
     lock = folder / LOCK
-    if lock.exists() and read_whole(lock):
+    if os.path.lexists(lock) and read_whole(lock):
         yield f"{LOCK} is not empty"
     if run.torn:
         yield f"{task.log} ends in {run.torn} bytes of an unfinished line; {_AGAIN}"
     if not run.is_complete:
-        yield f"{run.left}; {_AGAIN}"
+        yield f"{task.log}: {run.left}; {_AGAIN}"
     yield from call_findings(folder, task.receipts(run))
     yield from _world_findings(task, run.header)
     yield from task.check(run)
     yield from _file_findings(folder, run.header.versions, task.beside(run.header.spec), ())
     if run.is_complete:
         yield from _file_findings(folder, run.header.versions, task.results(run), task.tables)
-        yield from _file_findings(folder, run.header.versions, {LOGS: logs_bytes(folder, task.log)}, ())
+        yield from _length_findings(folder, logs_bytes(folder, task.log))
         for wrong in task.extras(run).values():
             yield from wrong
 
@@ -93,6 +95,22 @@ def call_findings(folder: Path, receipts: Iterable[Mapping[str, Any]]) -> Iterat
     missing = [call for call in read if call not in answered]
     if missing:
         yield f"{MODEL_CALLS} lacks {len(missing)} of {len(read)} answers that the log has read, {missing[0]} first"
+
+
+def _length_findings(folder: Path, expected: bytes) -> Iterator[str]:
+    """Yield which logs have not the lines that the run had when it ended."""
+    if not (folder / LOGS).exists():
+        yield f"{LOGS} is missing; {_AGAIN}"
+        return
+    data = read_whole(folder / LOGS)
+    if data == expected:
+        return
+    try:
+        there, now = strict_loads(data), strict_loads(expected)
+        wrong = [name for name in {**there, **now} if there.get(name) != now.get(name)]
+    except (ValueError, TypeError, AttributeError):
+        wrong = []
+    yield f"{LOGS} is not what {' and '.join(wrong) or 'the logs'} give; {_AGAIN} if it was stopped"
 
 
 def _file_findings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -116,6 +117,16 @@ def check_receipts(receipts: Any) -> list[dict[str, Any]]:
         for part in (turn, *attempts):
             if not isinstance(part, dict) or part.get("verdict") not in list(Verdict):
                 raise ValueError(f"a receipt has no verdict out of {', '.join(Verdict)}")
-        if not all(isinstance(part.get(name), str) for part in attempts for name in ("call_id", "text")):
-            raise ValueError("an attempt of a receipt has no call_id or no text")
+        if not all(map(_is_attempt, attempts)):
+            raise ValueError("an attempt of a receipt lacks its kind, call_id, text, repairs or problem")
     return receipts
+
+
+def _is_attempt(part: Mapping[str, Any]) -> bool:
+    repairs = part.get("repairs")
+    return (
+        all(isinstance(part.get(name), str) for name in ("kind", "call_id", "text"))
+        and isinstance(repairs, list)
+        and all(isinstance(repair, str) for repair in repairs)
+        and isinstance(part.get("problem", 0), str | None)
+    )

@@ -8,6 +8,7 @@ written (:data:`NOT_CHECKED`).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -18,9 +19,9 @@ import numpy as np
 from commerce.bankroll import SessionRecord
 from experiments.sessions.folder import GAP, SessionsRun
 from experiments.sessions.spec import CHAINS
-from experiments.storage.files import write_atomically
+from experiments.storage.files import read_whole, write_atomically
 from terms.estimates import Estimate
-from terms.strict_json import strict_loads
+from terms.strict_json import strict_dumps, strict_loads
 
 if TYPE_CHECKING:
     from oracle.bankroll.session_arms import SessionArms
@@ -53,12 +54,18 @@ def write_gap(run: SessionsRun, gap: Decomposition[SessionArms], worth: SessionW
         "half_width": HALF_WIDTH,
         "required_sessions": _required(gap, HALF_WIDTH),
     }
-    write_atomically(run.folder / GAP, (json.dumps(found, allow_nan=False, indent=1) + "\n").encode())
+    write_atomically(run.folder / GAP, gap_bytes(found))
     return found
 
 
 def _required(gap: Decomposition[SessionArms], half_width: float) -> dict[str, Any]:
     return {name: needed._asdict() for name, needed in gap.required(half_width).items()}
+
+
+def gap_bytes(found: Mapping[str, Any]) -> bytes:
+    """Return the content of the file: ``found`` and a checksum over it, as not all of it can be derived again."""
+    checksum = hashlib.sha256(strict_dumps(found).encode()).hexdigest()[:16]
+    return (json.dumps({**found, "checksum": checksum}, allow_nan=False, indent=1) + "\n").encode()
 
 
 def _facts(run: SessionsRun) -> dict[str, Any]:
@@ -80,10 +87,14 @@ def read_gap(run: SessionsRun) -> tuple[dict[str, Estimate] | None, dict[str, Es
         If the file is of other sessions, was altered, or is not what ``terms bankroll --gap`` writes.
     """
     path = run.folder / GAP
-    if not path.is_file():
+    if not path.exists() and not path.is_symlink():
         return None, None
     try:
-        found = strict_loads(path.read_text(encoding="utf-8"))
+        data = read_whole(path)
+        found = strict_loads(data)
+        found.pop("checksum")
+        if gap_bytes(found) != data:
+            raise ValueError("the checksum does not match what is written")
         wrong = list(_findings(run, found))
         parts = {row["part"]: Estimate(row["estimate"], row["low"], row["high"], row["n"]) for row in found["rows"]}
         worth = {name: Estimate(**found["worth"][name]) for name in WORTH}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ class SessionsTask:
 
     def extras(self, run: SessionsRun) -> Mapping[str, Iterable[str]]:
         """Return the split of the gap, where ``terms bankroll --gap`` has written one."""
-        return {GAP: gap_findings(run)} if (run.folder / GAP).exists() else {}
+        return {GAP: gap_findings(run)} if os.path.lexists(run.folder / GAP) else {}
 
 
 SESSIONS = SessionsTask()

@@ -88,7 +88,10 @@ def _digest(raw: bytes, before: str) -> bytes:
 def _decode_line(line: bytes, before: str) -> dict[str, Any]:
     raw = line[_DATA_START:-1]
     if line != _HEAD + _digest(raw, before) + _MIDDLE + raw + b"}":
-        raise ValueError("the checksum does not match what is written, or the line before is not the one it followed")
+        raise ValueError(
+            "the checksum does not match what is written, or what it follows is another: "
+            f"the line before, {HEADER} for the first"
+        )
     data = strict_loads(raw, unique_keys=False)
     if not isinstance(data, dict):
         raise ValueError("it holds no object")

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from experiments.cli import answers, fitting, telling
+from experiments.engine import oracle_work
 from experiments.engine.run import load_run, run_task
 from experiments.episodes.folder import PARQUET, SUMMARY
 from experiments.episodes.suite_task import EPISODES
-from oracle import shipped, tables
+from oracle import shipped
 from oracle.fitted import TrainingSettings
 from oracle.interventions import BayesOptimal
 from oracle.prior import Grid, Knowledge
@@ -61,7 +62,7 @@ def test_a_suite_is_worth_what_lies_between_its_bounds(ask):
 
 def test_certified_bounds_are_shown_on_request(ask, monkeypatch):
     rows = [SuiteValue("certificate", "overlap candid agent_opens", name, 0.5, None, None, 7) for name in CERTIFIED]
-    monkeypatch.setattr(tables, "certificates", lambda scenarios, **asked: rows if asked["num_dual"] == 7 else [])
+    monkeypatch.setattr(oracle_work, "certificates", lambda scenarios, **asked: rows if asked["num_dual"] == 7 else [])
     found = json.loads(ask("oracle", *SMALL, "--certify", "7", "--tick", "5", "--json").stdout)
     assert found["tick"] == 5
     assert [row["quantity"] for row in found["rows"] if row["slice"] == "certificate"] == list(CERTIFIED)
@@ -75,7 +76,7 @@ def test_certified_bounds_are_shown_on_request(ask, monkeypatch):
 
 def test_parts_add_up_in_every_slice_and_the_file_is_what_json_prints(ask, tmp_path):
     file = tmp_path / "parts.json"
-    result = ask("decompose", "--agent", "faulty-belief", *SMALL, "--json", "--out", file)
+    result = ask("decompose", "--agent", "faulty-belief", *SMALL, "--episodes-per-cell", "2", "--json", "--out", file)
     found = json.loads(result.stdout)
     assert json.loads(file.read_text()) == found
     for label in ("all", "overlap", "candid"):
@@ -88,7 +89,8 @@ def test_parts_add_up_in_every_slice_and_the_file_is_what_json_prints(ask, tmp_p
 
 def test_a_wider_interval_needs_fewer_episodes(ask):
     def needed(width):
-        found = json.loads(ask("decompose", "--agent", "patient", *SMALL, "--json", "--half-width", width).stdout)
+        args = ("--agent", "patient", *SMALL, "--episodes-per-cell", "2", "--json", "--half-width", width)
+        found = json.loads(ask("decompose", *args).stdout)
         return found["required_episodes"]["gap"]["estimate"]
 
     assert needed("0.5") > needed("2")

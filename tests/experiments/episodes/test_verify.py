@@ -110,7 +110,7 @@ def test_moves_that_stop_too_early_are_found(folder):
 def test_an_unfinished_run_is_said(folder):
     lines = (folder / LOG).read_bytes().splitlines(keepends=True)
     (folder / LOG).write_bytes(b"".join(lines[:7]))
-    assert verify_run(EPISODES, folder) == ["7 of 12 episodes are there; run the same command again"]
+    assert verify_run(EPISODES, folder) == ["episodes.jsonl: 7 of 12 episodes are there; run the same command again"]
 
 
 def test_a_torn_line_is_said(folder):
@@ -123,7 +123,7 @@ def test_a_torn_line_is_said(folder):
 
 def test_a_log_without_any_episode_is_said(folder):
     (folder / LOG).unlink()
-    assert verify_run(EPISODES, folder) == ["0 of 12 episodes are there; run the same command again"]
+    assert verify_run(EPISODES, folder) == ["episodes.jsonl: 0 of 12 episodes are there; run the same command again"]
 
 
 @pytest.mark.parametrize("name", [PARQUET, SUMMARY])

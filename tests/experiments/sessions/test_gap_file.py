@@ -11,7 +11,7 @@ from experiments.engine.run import load_run, run_task
 from experiments.engine.verify import verify_run
 from experiments.sessions.folder import GAP
 from experiments.sessions.gap import sessions_gap
-from experiments.sessions.gap_file import NOT_CHECKED, WORTH, gap_findings, read_gap, write_gap
+from experiments.sessions.gap_file import NOT_CHECKED, WORTH, gap_bytes, gap_findings, read_gap, write_gap
 from experiments.sessions.session_task import SESSIONS
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
@@ -44,7 +44,8 @@ def altered(folder, path, value):
     for key in path[:-1]:
         at = at[key]
     at[path[-1]] = value(at[path[-1]]) if callable(value) else value
-    (folder / GAP).write_text(json.dumps(found))
+    found.pop("checksum", None)
+    (folder / GAP).write_bytes(gap_bytes(found))
     return gap_findings(load_run(SESSIONS, folder))
 
 

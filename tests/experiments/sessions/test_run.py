@@ -359,7 +359,7 @@ class TestVerify:
         (folder / LOG).write_bytes(b"".join(lines[:30]) + b"{")
         findings = verify_run(SESSIONS, folder)
         assert any("1 bytes of an unfinished line" in finding for finding in findings)
-        assert "not every session has ended; run the same command again" in findings
+        assert "periods.jsonl: not every session has ended; run the same command again" in findings
 
 
 def test_another_run_in_the_folder_is_refused(calm, tmp_path):

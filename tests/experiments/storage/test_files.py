@@ -56,3 +56,50 @@ def test_a_folders_name_has_plain_letters_and_a_long_one_keeps_a_hash():
     long = [folder_name("x" * 300 + end) for end in "ab"]
     assert [len(name) for name in long] == [89, 89]
     assert long[0] != long[1]
+
+
+def test_a_link_laid_in_the_way_is_not_followed(tmp_path, monkeypatch):
+    """The temporary name is made anew; where somebody guesses it all the same, nothing is written through it."""
+    target = tmp_path / "target"
+    target.write_bytes(b"mine")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda size: "0" * 16)
+    (tmp_path / f".terms-{'0' * 16}.tmp").symlink_to(target)
+    with pytest.raises(FileExistsError):
+        write_atomically(tmp_path / "summary.json", b"new")
+    assert target.read_bytes() == b"mine"
+
+
+def test_a_link_in_place_of_the_file_is_replaced_and_its_target_left_alone(tmp_path):
+    target, path = tmp_path / "target", tmp_path / "summary.json"
+    target.write_bytes(b"mine")
+    path.symlink_to(target)
+    write_atomically(path, b"new")
+    assert (target.read_bytes(), path.read_bytes(), path.is_symlink()) == (b"mine", b"new", False)
+
+
+def test_what_a_killed_writer_left_is_removed_under_the_lock(tmp_path):
+    code = (
+        "import os, signal, sys, pathlib\n"
+        "from experiments.storage import files\n"
+        "files.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "files.write_atomically(pathlib.Path(sys.argv[1]) / 'summary.json', b'new')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == -9
+    assert len(os.listdir(tmp_path)) == 1
+    with exclusive_lock(tmp_path):
+        assert os.listdir(tmp_path) == [files.LOCK]
+
+
+def test_a_lock_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / files.LOCK).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic link"), exclusive_lock(tmp_path):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_only_a_regular_file_is_read(tmp_path, kind):
+    path = tmp_path / "x"
+    {"link": lambda: path.symlink_to(__file__), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
+    with pytest.raises(ValueError, match="is not a regular file"):
+        files.read_whole(path)

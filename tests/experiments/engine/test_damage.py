@@ -1,0 +1,125 @@
+"""One rule for every kind of folder: damage to any byte of any file is found, or the file is listed as not covered."""
+
+from __future__ import annotations
+
+import pytest
+
+from commerce.bankroll import BankrollConfig
+from experiments.engine.run import LOGS, load_run, run_task
+from experiments.engine.verify import not_covered, verify_run
+from experiments.episodes.config import SuiteSpec
+from experiments.episodes.folder import DROPPED, LOG
+from experiments.episodes.suite_task import EPISODES
+from experiments.fault_server import FaultServer
+from experiments.llm.calls import MODEL_CALLS
+from experiments.modes import check_folder
+from experiments.players.registry import ModelOptions, build_agent
+from experiments.sessions.folder import GAP
+from experiments.sessions.gap import sessions_gap
+from experiments.sessions.gap_file import write_gap
+from experiments.sessions.session_task import SESSIONS
+from experiments.sessions.spec import SessionsSpec
+from oracle.bankroll.menu import MenuSettings, sample_outcomes
+from oracle.bankroll.worth import session_worth
+from terms.agents import build_scripted
+from tests.experiments.engine.damage import damaged
+from tests.experiments.sessions.test_gap import CHAIN, RULES, SPEC
+
+PATIENT = build_scripted("patient")
+FEW = SuiteSpec.parse("fresh", seed=3, n_per_cell=1, sample=4)
+
+
+def episodes(folder, seed):
+    run_task(EPISODES, PATIENT, FEW.model_copy(update={"seed": seed, "repeats": 2}), folder)
+
+
+def catalogue(folder, seed):
+    items = folder.parent / "items.csv"
+    items.write_text("name,reference_price,low_price,high_price,details\nKettle,45,30,64,{}\nTable,x,1,2,{}\n")
+    run_task(EPISODES, PATIENT, SuiteSpec.parse(f"catalog:{items}", n_per_cell=1, sample=4, seed=seed), folder)
+
+
+def sessions(folder, seed):
+    spec = SPEC.model_copy(update={"chain": CHAIN.model_copy(update={"seed": seed})})
+    run = run_task(SESSIONS, PATIENT, spec, folder)
+    outcomes = sample_outcomes(spec.chain, spec.economics, RULES, MenuSettings(num_suppliers=8, num_judged=1))
+    worth = session_worth(outcomes, RULES, num_groups=2)
+    write_gap(run, sessions_gap(run, PATIENT, worth), worth)
+
+
+def of_a_model(task, spec):
+    def play(folder, seed):
+        with FaultServer() as server:
+            agent = build_agent("openai:bot", ModelOptions(base_url=server.url, concurrency=1))
+            run_task(task, agent, spec, folder, settings=agent.settings)
+
+    return play
+
+
+KINDS = {
+    "episodes": episodes,
+    "episodes of a catalogue": catalogue,
+    "episodes of a model": of_a_model(EPISODES, FEW),
+    "sessions": sessions,
+    "sessions of a model": of_a_model(
+        SESSIONS, SessionsSpec(bankroll=BankrollConfig(num_sessions=2, horizon=3), with_memoryless=True)
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_damage_is_found_or_the_file_is_listed(tmp_path, kind):
+    run, other, scratch = tmp_path / "run", tmp_path / "other", tmp_path / "scratch"
+    scratch.mkdir()
+    KINDS[kind](run, 5)
+    KINDS[kind](other, 6)
+    findings, listed = check_folder(run)
+    assert findings == []
+    assert listed == (["gap.json: whether it is there at all"] if kind == "sessions" else [])
+    silent = []
+    for file, damage, copy in damaged(run, other, scratch):
+        findings, _ = check_folder(copy)
+        assert not any("\n" in finding for finding in findings), (file, damage, findings)
+        is_listed = damage == "missing" and any(line.startswith(f"{file}: whether") for line in listed)
+        if not is_listed and not any(file in finding for finding in findings):
+            silent.append((file, damage, findings))
+    assert silent == [], "\n".join(map(str, silent))
+    assert {"run.json", LOGS} <= {path.name for path in run.iterdir()}
+
+
+def test_an_emptied_log_of_model_calls_is_found(tmp_path):
+    KINDS["episodes of a model"](tmp_path, 5)
+    assert verify_run(EPISODES, tmp_path) == []
+    (tmp_path / MODEL_CALLS).write_bytes(b"")
+    found = verify_run(EPISODES, tmp_path)
+    assert f"{MODEL_CALLS} lacks " in found[0]
+    assert f"{LOGS} is not what {MODEL_CALLS} give" in found[-1]
+
+
+def test_a_second_line_for_an_episode_is_found(tmp_path):
+    episodes(tmp_path, 3)
+    data = (tmp_path / LOG).read_bytes()
+    forged = data.splitlines(keepends=True)[0]
+    (tmp_path / LOG).write_bytes(data + forged)
+    assert "line 9: the checksum does not match" in verify_run(EPISODES, tmp_path)[0]
+
+
+def test_what_is_no_part_of_a_run_is_listed(tmp_path):
+    catalogue(tmp_path / "run", 3)
+    assert (tmp_path / "run" / DROPPED).exists()
+    (tmp_path / "run" / "report.html").write_text("mine")
+    assert not_covered(EPISODES, tmp_path / "run") == [
+        "report.html: no part of the run, or of one that is not finished"
+    ]
+    lines = (tmp_path / "run" / LOG).read_bytes().splitlines(keepends=True)
+    (tmp_path / "run" / LOG).write_bytes(b"".join(lines[:2]))
+    names = [line.partition(":")[0] for line in not_covered(EPISODES, tmp_path / "run")]
+    assert names == ["episodes.parquet", LOGS, "report.html", "summary.json"]
+    assert not load_run(EPISODES, tmp_path / "run").is_complete
+
+
+def test_the_gap_is_covered(tmp_path):
+    sessions(tmp_path, 5)
+    (tmp_path / GAP).write_bytes((tmp_path / GAP).read_bytes().replace(b'"survival"', b'"Survival"'))
+    assert GAP in verify_run(SESSIONS, tmp_path)[0]
