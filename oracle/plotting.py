@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from oracle.palette import PLAIN_PALETTE, Palette
 from oracle.parts import STEPS, Part, in_words
 from terms.estimates import Estimate
 
@@ -15,26 +16,13 @@ if TYPE_CHECKING:
     from oracle.tables import SuiteValue
 
 
-class Colors(NamedTuple):
-    """Roles of colour in a waterfall: totals, steps up, steps down, the part nobody can avoid, and helping lines."""
-
-    level: str = "#4c566a"
-    gain: str = "#2a7f62"
-    loss: str = "#b3413a"
-    shared: str = "#9aa5b1"
-    line: str = "0.6"
-
-
-STANDARD_COLORS = Colors()
-
-
 def plot_waterfall(
     rows: Mapping[str, Estimate],
     ax: Axes | None = None,
     *,
     target: str,
     title: str,
-    colors: Colors = STANDARD_COLORS,
+    colors: Palette = PLAIN_PALETTE,
 ) -> Axes:
     """Draw bars from the utility as played to the reference's, one step a part, each with its 95 % interval.
 
@@ -74,7 +62,7 @@ def plot_waterfall(
     return ax
 
 
-def plot_calibration(shares: Sequence[Estimate], ax: Axes, *, colors: Colors = STANDARD_COLORS) -> Axes:
+def plot_calibration(shares: Sequence[Estimate], ax: Axes, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the share of truths in each equal part of the posterior; calibrated is a flat row at the dashed line."""
     width = 1 / len(shares)
     for place, share in enumerate(shares):
@@ -90,7 +78,7 @@ def plot_calibration(shares: Sequence[Estimate], ax: Axes, *, colors: Colors = S
 
 
 def plot_frequencies(
-    frequencies: Sequence[tuple[Estimate, Estimate]], ax: Axes, *, colors: Colors = STANDARD_COLORS
+    frequencies: Sequence[tuple[Estimate, Estimate]], ax: Axes, *, colors: Palette = PLAIN_PALETTE
 ) -> Axes:
     """Draw how often a stance was true against the probability it had; calibrated lies on the dashed diagonal."""
     ax.plot([0, 1], [0, 1], color=colors.loss, linestyle="--", linewidth=1)
@@ -111,12 +99,12 @@ def plot_belief_path(told: Explanation, ax: Axes) -> Axes:
     """Draw what could be believed of the counterpart's reservation by round, with 90 % of the mass, and the truth."""
     rounds = [move.round for move in told.moves]
     low, high = ([move.exact["r_interval"][end] for move in told.moves] for end in (0, 1))
-    ax.fill_between(rounds, low, high, color=STANDARD_COLORS.shared, alpha=0.4, label="90 % of the posterior")
-    ax.plot(rounds, [move.exact["r_mean"] for move in told.moves], color=STANDARD_COLORS.level, label="its mean")
+    ax.fill_between(rounds, low, high, color=PLAIN_PALETTE.shared, alpha=0.4, label="90 % of the posterior")
+    ax.plot(rounds, [move.exact["r_mean"] for move in told.moves], color=PLAIN_PALETTE.level, label="its mean")
     prices = [(move.round, move.standing_price) for move in told.moves if move.standing_price is not None]
-    ax.plot(*zip(*prices, strict=True), "o", color=STANDARD_COLORS.gain, label="counterpart's price")
+    ax.plot(*zip(*prices, strict=True), "o", color=PLAIN_PALETTE.gain, label="counterpart's price")
     truth = told.counterpart["reservation_price"]
-    ax.axhline(truth, color=STANDARD_COLORS.loss, linestyle="--", label="true reservation")
+    ax.axhline(truth, color=PLAIN_PALETTE.loss, linestyle="--", label="true reservation")
     ax.set_xlabel("round")
     ax.set_ylabel("price")
     ax.legend(fontsize="small")
@@ -143,8 +131,8 @@ def plot_suite_values(rows: Sequence[SuiteValue], ax: Axes, *, kind: str = "fami
         lower, upper, share = (found[label, name] for name in ("lower", "upper", "oracle_share"))
         if lower.estimate is None or upper.estimate is None or share.estimate is None:
             continue  # no deal is possible in this slice
-        ax.barh(place, upper.estimate - lower.estimate, left=lower.estimate, color=STANDARD_COLORS.shared, height=0.5)
-        ax.plot(share.estimate, place, "o", color=STANDARD_COLORS.level)
+        ax.barh(place, upper.estimate - lower.estimate, left=lower.estimate, color=PLAIN_PALETTE.shared, height=0.5)
+        ax.plot(share.estimate, place, "o", color=PLAIN_PALETTE.level)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_xlabel("share of the mean zopa")
     return ax

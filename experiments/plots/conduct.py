@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.plots.years import Colors, over_time
+from experiments.plots.years import over_time
 from experiments.years.conduct import DaySpend, spend_by_day
 from experiments.years.story import YearStory
+from oracle.palette import PLAIN_PALETTE, Palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MICRO = 1e6
 _THOUSAND = 1e3
-_PLAIN = Colors()
 
 
 def spend_of(story: YearStory) -> list[DaySpend]:
@@ -23,7 +23,7 @@ def spend_of(story: YearStory) -> list[DaySpend]:
     return [] if story.transcript is None else spend_by_day(story.transcript)
 
 
-def plot_cost(ax: Axes, story: YearStory, *, colors: Colors = _PLAIN) -> Axes:
+def plot_cost(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the known cost of each day in US dollars; a day with an answer of unknown price is marked at the foot."""
     rows = spend_of(story)
     days = np.array([row.day for row in rows], dtype=np.int64)
@@ -35,7 +35,7 @@ def plot_cost(ax: Axes, story: YearStory, *, colors: Colors = _PLAIN) -> Axes:
     return over_time(ax, story, "US dollars a day", colors)
 
 
-def plot_tokens(ax: Axes, story: YearStory, *, colors: Colors = _PLAIN) -> Axes:
+def plot_tokens(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the tokens of each day, stacked: prompt from the cache, other prompt, completion."""
     rows = spend_of(story)
     days = np.array([row.day for row in rows], dtype=np.int64)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commerce.bankroll import SessionRecord
-from experiments.report.charts import Colors, Curve
+from experiments.plots.charts import Curve
 from experiments.sessions.survival import balance_curve, survival_curve
 from oracle.bankroll.ruin import cash_law
+from oracle.palette import PLAIN_PALETTE, Palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from oracle.bankroll.ruin import Valued
 
-STANDARD = Colors()
 MAX_PATHS = 40
 """More single sessions than this would hide the mean behind them."""
 
@@ -31,7 +31,7 @@ def plot_balances(
     *,
     ruin: float = 0.0,
     limits: tuple[float, float] | None = None,
-    colors: Colors = STANDARD,
+    colors: Palette = PLAIN_PALETTE,
 ) -> Axes:
     """Draw the mean balance with its interval as a band, single sessions faint behind it, a cross at every ruin.
 
@@ -52,7 +52,7 @@ def plot_balances(
 
 
 def plot_survival(
-    ax: Axes, sessions: Sequence[SessionRecord], *, others: Sequence[Curve] = (), colors: Colors = STANDARD
+    ax: Axes, sessions: Sequence[SessionRecord], *, others: Sequence[Curve] = (), colors: Palette = PLAIN_PALETTE
 ) -> Axes:
     """Draw the Kaplan-Meier curve with its interval as a band, other agents faint behind it."""
     for other in others:
@@ -66,13 +66,13 @@ def plot_survival(
     return _over_periods(ax, len(curve), "share not ruined", colors)
 
 
-def _band(ax: Axes, curve: Curve, colors: Colors) -> None:
+def _band(ax: Axes, curve: Curve, colors: Palette) -> None:
     periods, centre, low, high = _arrays(curve)
     ax.fill_between(periods, low, high, color=colors.accent, alpha=0.22, linewidth=0)
     ax.plot(periods, centre, color=colors.accent, linewidth=2.0)
 
 
-def _over_periods(ax: Axes, size: int, label: str, colors: Colors) -> Axes:
+def _over_periods(ax: Axes, size: int, label: str, colors: Palette) -> Axes:
     ax.set_xlim(0, max(1, size - 1))
     ax.set_xlabel("period")
     ax.set_ylabel(label)

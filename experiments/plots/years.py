@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.years.story import FraudRow, YearStory
+from oracle.palette import PLAIN_PALETTE, Palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,17 +25,7 @@ SMOOTH_DAYS = 7
 _FEN_PER_THOUSAND = 100_000
 
 
-@dataclass(frozen=True)
-class Colors:
-    """Roles of colour: the main line, shaded time, words, and one colour a series."""
-
-    ink: str = "black"
-    grid: str = "gainsboro"
-    muted: str = "dimgrey"
-    series: tuple[str, ...] = ("tab:orange", "tab:blue", "tab:green", "tab:purple")
-
-
-def plot_assets(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_assets(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw bank, wallet and escrow together, and the same with the stock at cost on top."""
     days, parts = _days(story), [_column(story, name) for name in ("bank_fen", "wallet_fen", "escrow_fen")]
     assets = np.sum(parts, axis=0)
@@ -45,7 +35,7 @@ def plot_assets(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axe
     return over_time(ax, story, "thousand yuan", colors)
 
 
-def plot_cash(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_cash(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the bank, which alone pays, against the wallet and the escrow, which do not yet."""
     for name, color in zip(("escrow", "wallet", "bank"), colors.series, strict=False):
         ax.plot(_days(story), _column(story, f"{name}_fen"), color=color, linewidth=1.6, label=name)
@@ -53,14 +43,14 @@ def plot_cash(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
     return over_time(ax, story, "thousand yuan", colors)
 
 
-def plot_stock_age(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_stock_age(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the mean age of the units in the warehouse; a day with an empty warehouse leaves a gap."""
     ages = [row["stock_age_days"] for row in story.days]
     ax.plot(_days(story), np.array(ages, dtype=float), color=colors.series[1], linewidth=1.6, label="mean age of stock")
     return over_time(ax, story, "days", colors)
 
 
-def plot_storage_bill(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_storage_bill(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the daily storage bill in yuan."""
     bill = 1000 * _column(story, "storage_fen")
     ax.fill_between(
@@ -69,7 +59,7 @@ def plot_storage_bill(ax: Axes, story: YearStory, *, colors: Colors = Colors()) 
     return over_time(ax, story, "yuan a day", colors)
 
 
-def plot_sales(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_sales(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the revenue of each store, stacked, as a mean over the last :data:`SMOOTH_DAYS` days."""
     names = list(story.stores)
     days = _days(story)
@@ -83,7 +73,7 @@ def plot_sales(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes
     return over_time(ax, story, "thousand yuan a day", colors)
 
 
-def plot_frauds(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_frauds(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw what went to fraudulent suppliers, by fraud, before and after it could be known."""
     kinds = sorted({row.fraud for row in story.frauds})
     before = np.array([_paid(story.frauds, kind, is_after=False) for kind in kinds])
@@ -104,7 +94,7 @@ def plot_frauds(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axe
     return ax
 
 
-def plot_tools(ax: Axes, story: YearStory, *, colors: Colors = Colors()) -> Axes:
+def plot_tools(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw the share of all calls and of all minutes that each tool took, most minutes on top."""
     calls, minutes = story.result["tools"]["calls"], story.result["tools"]["minutes"]
     tools = sorted(calls, key=lambda tool: (-minutes[tool], tool))
@@ -148,7 +138,7 @@ def _paid(rows: Sequence[FraudRow], kind: str, *, is_after: bool) -> float:
     return sum(row.paid for row in rows if row.fraud == kind and row.is_after_evidence == is_after)
 
 
-def over_time(ax: Axes, story: YearStory, unit: str, colors: Colors) -> Axes:
+def over_time(ax: Axes, story: YearStory, unit: str, colors: Palette) -> Axes:
     """Finish a chart over the days: events as numbered bands, promotions as bars along the foot, calendar, legend."""
     last = max(1, story.spec.num_days)
     foot = ax.get_xaxis_transform()

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from experiments.plots.sessions import plot_balances, plot_survival
-from experiments.report.figures import Margins, SvgSheet
-from experiments.report.panels import COLORS
+from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.survival import balance_curve, survival_curve
 from terms.estimates import Estimate
@@ -53,7 +52,7 @@ def balance_panels(views: Sequence[RunPanels], sheet: SvgSheet) -> dict[str, str
 
     def plot(view: RunPanels) -> Callable[[Axes], Axes]:
         ruin = view.run.header.spec.bankroll.ruin_cents / 100
-        return lambda ax: plot_balances(ax, view.run.sessions, ruin=ruin, limits=(low, high), colors=COLORS)
+        return lambda ax: plot_balances(ax, view.run.sessions, ruin=ruin, limits=(low, high), colors=PAGE_PALETTE)
 
     return {
         view.key: sheet.draw(plot(view), size=_SIZE, margins=_MARGINS, label=_balances_in_words(view)) for view in views
@@ -79,7 +78,7 @@ def survival_panels(views: Sequence[RunPanels], sheet: SvgSheet) -> dict[str, st
 
     def plot(view: RunPanels) -> Callable[[Axes], Axes]:
         others = [curve for key, curve in curves.items() if key != view.key]
-        return lambda ax: plot_survival(ax, view.run.sessions, others=others, colors=COLORS)
+        return lambda ax: plot_survival(ax, view.run.sessions, others=others, colors=PAGE_PALETTE)
 
     found = {}
     for view in views:
@@ -92,13 +91,12 @@ def survival_panels(views: Sequence[RunPanels], sheet: SvgSheet) -> dict[str, st
 
 def gap_panels(views: Sequence[RunPanels], sheet: SvgSheet) -> dict[str, str]:
     """Draw the gap of every run that was split, as steps to the reference; returns SVG by run key."""
-    from experiments.report.panels import step_colors
     from oracle.parts import in_words
     from oracle.plotting import plot_waterfall
 
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
         def draw(ax: Axes) -> Axes:
-            plot_waterfall(parts, ax, target="ruin-aware", title="", colors=step_colors())
+            plot_waterfall(parts, ax, target="ruin-aware", title="", colors=PAGE_PALETTE)
             ax.set_ylabel("final balance (dollars)")
             return ax
 

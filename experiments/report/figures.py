@@ -1,7 +1,7 @@
 """Matplotlib figures as inline SVG that takes its colours and font from the page.
 
 Inline ``style`` attributes are forbidden by the page's content policy and would fix colours for light mode only, so
-every distinct style becomes a class of one shared sheet, and the placeholder colours of :data:`PALETTE` become CSS
+every distinct style becomes a class of one shared sheet, and the placeholder colours of :data:`PAGE_PALETTE` become CSS
 variables. Text stays text: it can be searched, read aloud and follows the page's font.
 """
 
@@ -13,10 +13,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from oracle.palette import Palette
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PALETTE = {
+_PLACEHOLDERS = {
     "ink": "#010101",
     "muted": "#010102",
     "grid": "#010103",
@@ -29,7 +31,17 @@ PALETTE = {
 }
 """CSS variable of the page -> placeholder colour for matplotlib; each placeholder is unlike any colour in use."""
 
-_VARIABLES = {placeholder: f"var(--{name})" for name, placeholder in PALETTE.items()}
+PAGE_PALETTE = Palette(
+    **{role: _PLACEHOLDERS[role] for role in ("ink", "muted", "grid", "ghost", "accent")},
+    series=tuple(_PLACEHOLDERS[f"s{index}"] for index in range(4)),
+    level=_PLACEHOLDERS["muted"],
+    gain=_PLACEHOLDERS["accent"],
+    loss=_PLACEHOLDERS["ink"],
+    shared=_PLACEHOLDERS["ghost"],
+    line=_PLACEHOLDERS["grid"],
+)
+"""The roles of colour as placeholders."""
+_VARIABLES = {placeholder: f"var(--{name})" for name, placeholder in _PLACEHOLDERS.items()}
 _TAG = re.compile(r"<[^>]+>")
 _STYLE = re.compile(r' style="([^"]*)"')
 _REFERENCES = re.compile(r'(\bid="|href="#|url\(#)')
@@ -41,17 +53,17 @@ _RC: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "report",
     "font.size": 11.5,
-    "axes.edgecolor": PALETTE["grid"],
-    "axes.labelcolor": PALETTE["muted"],
+    "axes.edgecolor": _PLACEHOLDERS["grid"],
+    "axes.labelcolor": _PLACEHOLDERS["muted"],
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "grid.color": PALETTE["grid"],
+    "grid.color": _PLACEHOLDERS["grid"],
     "grid.linewidth": 0.7,
-    "text.color": PALETTE["ink"],
-    "xtick.color": PALETTE["muted"],
-    "ytick.color": PALETTE["muted"],
+    "text.color": _PLACEHOLDERS["ink"],
+    "xtick.color": _PLACEHOLDERS["muted"],
+    "ytick.color": _PLACEHOLDERS["muted"],
     "xtick.major.size": 0,
     "ytick.major.size": 0,
     "path.simplify": False,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from experiments.report.charts import Colors, plot_curves, plot_intervals, plot_profits
-from experiments.report.figures import PALETTE, Margins, SvgSheet
+from experiments.plots.charts import plot_curves, plot_intervals, plot_profits
+from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
 from experiments.report.model import PosteriorCheck, Waterfall
 from experiments.report.sections import FAMILIES, RunView
 from terms.estimates import Estimate
@@ -15,9 +15,7 @@ from terms.estimates import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from oracle.plotting import Colors as StepColors
 
-COLORS = Colors(**{role: PALETTE[role] for role in ("accent", "ghost", "grid", "muted")})
 LARGEST = 1.5
 """Scales stop here in either direction: one absurd offer must not flatten every other curve."""
 _ROWS_SIZE, _ROWS_MARGINS = (320, 170), Margins(78, 24, 14, 4)
@@ -33,7 +31,7 @@ def family_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
 
     def plot(view: RunView) -> Callable[[Axes], Axes]:
         others = [series for key, series in rows.items() if key != view.key]
-        return lambda ax: plot_intervals(ax, labels, rows[view.key], others=others, limits=limits, colors=COLORS)
+        return lambda ax: plot_intervals(ax, labels, rows[view.key], others=others, limits=limits, colors=PAGE_PALETTE)
 
     return {
         view.key: sheet.draw(
@@ -66,7 +64,7 @@ def posterior_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str
 
     def plot(curves: Mapping[str, Sequence[Estimate]]) -> Callable[[Axes], Axes]:
         return lambda ax: plot_curves(
-            ax, curves["stated"], baseline=curves["exact"], limits=limits, y_label="BE type", colors=COLORS
+            ax, curves["stated"], baseline=curves["exact"], limits=limits, y_label="BE type", colors=PAGE_PALETTE
         )
 
     return {
@@ -89,13 +87,13 @@ def check_panels(check: PosteriorCheck, sheet: SvgSheet) -> dict[str, str]:
     stated = [f"given {share.estimate or 0.0:.2f}" for share, _ in check.frequencies]
     return {
         "Reservation": sheet.draw(
-            lambda ax: plot_calibration(check.shares, ax, colors=step_colors()),
+            lambda ax: plot_calibration(check.shares, ax, colors=PAGE_PALETTE),
             size=_CURVE_SIZE,
             margins=_CURVE_MARGINS,
             label=_describe("Share of true reservations by part of the posterior", places, check.shares),
         ),
         "Stance": sheet.draw(
-            lambda ax: plot_frequencies(check.frequencies, ax, colors=step_colors()),
+            lambda ax: plot_frequencies(check.frequencies, ax, colors=PAGE_PALETTE),
             size=_CURVE_SIZE,
             margins=_CURVE_MARGINS,
             label=_describe("Share of stances that were true", stated, [true for _, true in check.frequencies]),
@@ -115,7 +113,7 @@ def profit_panel(views: Sequence[RunView], sheet: SvgSheet) -> str:
     words = [f"{agent} earned {_dollars(earned)} and left {_dollars(left)}" for agent, (earned, left) in parts.items()]
     height = 56 + 34 * len(parts)
     return sheet.draw(
-        lambda ax: plot_profits(ax, parts, colors=COLORS),
+        lambda ax: plot_profits(ax, parts, colors=PAGE_PALETTE),
         size=(440, height),
         margins=Margins(120, 38, 22, 8),
         label=f"Profit and money left on the table: {'; '.join(words)}.",
@@ -132,7 +130,7 @@ def regret_panels(views: Sequence[RunView], sheet: SvgSheet) -> dict[str, str]:
     def plot(view: RunView) -> Callable[[Axes], Axes]:
         same = [series for key, series in rows.items() if key != view.key and labels[key] == labels[view.key]]
         return lambda ax: plot_intervals(
-            ax, labels[view.key], rows[view.key], others=same, limits=limits, colors=COLORS
+            ax, labels[view.key], rows[view.key], others=same, limits=limits, colors=PAGE_PALETTE
         )
 
     return {
@@ -156,10 +154,8 @@ def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
     from oracle.parts import in_words
     from oracle.plotting import plot_waterfall
 
-    colors = step_colors()
-
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
-        return lambda ax: plot_waterfall(parts, ax, target=waterfall.reference, title="", colors=colors)
+        return lambda ax: plot_waterfall(parts, ax, target=waterfall.reference, title="", colors=PAGE_PALETTE)
 
     return {
         label: sheet.draw(
@@ -185,7 +181,7 @@ def _curve_panels(
     def plot(view: RunView) -> Callable[[Axes], Axes]:
         others = [curve for key, curve in curves.items() if key != view.key]
         return lambda ax: plot_curves(
-            ax, curves[view.key], others=others, limits=limits, y_label=y_label, colors=COLORS
+            ax, curves[view.key], others=others, limits=limits, y_label=y_label, colors=PAGE_PALETTE
         )
 
     return {
@@ -197,13 +193,6 @@ def _curve_panels(
         )
         for view in views
     }
-
-
-def step_colors() -> StepColors:
-    """Return the colours of the oracle's figures as this page's sheet wants them."""
-    from oracle.plotting import Colors as StepColors
-
-    return StepColors(PALETTE["muted"], PALETTE["accent"], PALETTE["ink"], PALETTE["ghost"], PALETTE["grid"])
 
 
 def _rounds(curve: Sequence[Estimate]) -> list[str]:

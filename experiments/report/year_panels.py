@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from experiments.plots.conduct import plot_cost, plot_tokens, spend_of
 from experiments.plots.years import (
-    Colors,
     plot_assets,
     plot_cash,
     plot_frauds,
@@ -16,10 +15,9 @@ from experiments.plots.years import (
     plot_storage_bill,
     plot_tools,
 )
-from experiments.report.figures import PALETTE, Margins, SvgSheet
+from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
 from experiments.years.story import YearStory
 
-COLORS = Colors(PALETTE["ink"], PALETTE["grid"], PALETTE["muted"], tuple(PALETTE[f"s{index}"] for index in range(4)))
 _OVER_TIME = Margins(58, 40, 10, 42)
 
 
@@ -38,7 +36,7 @@ def year_figures(story: YearStory, sheet: SvgSheet) -> dict[str, str]:
     panels = (*PANELS, *CONDUCT_PANELS) if spend_of(story) else PANELS
     return {
         panel.name: sheet.draw(
-            lambda ax, plot=panel.plot: plot(ax, story, colors=COLORS),  # type: ignore[misc]
+            lambda ax, plot=panel.plot: plot(ax, story, colors=PAGE_PALETTE),  # type: ignore[misc]
             size=panel.size,
             margins=panel.margins,
             label=f"{story.label}: {panel.describe(story)}.",

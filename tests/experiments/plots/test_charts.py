@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from experiments.report.charts import plot_curves, plot_intervals
-from experiments.report.figures import PALETTE, Margins, SvgSheet
+from experiments.plots.charts import plot_curves, plot_intervals
+from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
 from experiments.report.panels import _limits
 from terms.estimates import UNDEFINED, Estimate
 
@@ -57,7 +57,7 @@ def test_labels_are_not_read_as_formulas_and_survive_as_text():
 
 def test_colours_become_variables_and_styles_become_classes():
     sheet = SvgSheet()
-    accent = PALETTE["accent"]
+    accent = PAGE_PALETTE.accent
     svg = sheet.draw(
         lambda ax: ax.plot([0, 1], [0, 1], color=accent) and ax,
         size=(120, 90),

@@ -6,27 +6,17 @@ Colours default to matplotlib's own names so that the functions serve in noteboo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from oracle.palette import PLAIN_PALETTE, Palette
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Curve = Sequence[Estimate]
-
-
-@dataclass(frozen=True)
-class Colors:
-    """Roles of colour in a chart: the series shown, the others behind it, and grid and words."""
-
-    accent: str = "tab:blue"
-    ghost: str = "lightgrey"
-    grid: str = "gainsboro"
-    muted: str = "dimgrey"
 
 
 def plot_intervals(
@@ -36,7 +26,7 @@ def plot_intervals(
     *,
     others: Sequence[Sequence[Estimate]] = (),
     limits: tuple[float, float] = (0.0, 1.0),
-    colors: Colors = Colors(),
+    colors: Palette = PLAIN_PALETTE,
 ) -> Axes:
     """Draw one row a label, first on top: interval as a line, estimate as a dot, ``others`` as faint ticks behind."""
     for series in others:
@@ -69,7 +59,7 @@ def plot_curves(  # noqa: PLR0913 - what is drawn, then how
     baseline: Curve = (),
     limits: tuple[float, float] | None = None,
     y_label: str = "",
-    colors: Colors = Colors(),
+    colors: Palette = PLAIN_PALETTE,
 ) -> Axes:
     """Draw ``curve`` by round (index 0 is round 1) with its interval as a band.
 
@@ -96,7 +86,7 @@ def plot_curves(  # noqa: PLR0913 - what is drawn, then how
     return ax
 
 
-def plot_profits(ax: Axes, parts: Mapping[str, tuple[Estimate, Estimate]], *, colors: Colors = Colors()) -> Axes:
+def plot_profits(ax: Axes, parts: Mapping[str, tuple[Estimate, Estimate]], *, colors: Palette = PLAIN_PALETTE) -> Axes:
     """Draw one row a run, first on top: what it earned as a bar with its interval, what it left as a faint bar."""
     for row, (earned, left) in enumerate(parts.values()):
         value = earned.estimate or 0.0
