@@ -16,7 +16,14 @@ from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
 from experiments.cli.playing import read_settings, run_folder
 from experiments.cli.reading import load_all_sessions, note_gaps
-from experiments.cli.seating import agent_apart, named_folder, negotiator_options, seat_player, tell_plan
+from experiments.cli.seating import (
+    agent_apart,
+    kept_if_played,
+    named_folder,
+    negotiator_options,
+    seat_player,
+    tell_plan,
+)
 from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.engine.cluster import open_executor
@@ -91,6 +98,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     with (
         open_executor(scheduler=scheduler) as executor,
         progress_bar(total, f"{player.name}, {spec.label}") as progress,
+        kept_if_played(folder),
         agent_apart(),
     ):
         run = run_task(SESSIONS, player, spec, folder, workers=seating.processes, executor=executor, progress=progress)

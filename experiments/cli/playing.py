@@ -13,7 +13,14 @@ from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
 from experiments.cli.fitting import prepare_player
 from experiments.cli.money_tables import print_money
-from experiments.cli.seating import agent_apart, named_folder, negotiator_options, seat_player, tell_plan
+from experiments.cli.seating import (
+    agent_apart,
+    kept_if_played,
+    named_folder,
+    negotiator_options,
+    seat_player,
+    tell_plan,
+)
 from experiments.cli.show import describe_errors, metrics_tables, note, out, print_table, progress_bar
 from experiments.engine.cluster import open_executor
 from experiments.engine.folder import differing_leaves
@@ -70,6 +77,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     with (
         open_executor(scheduler=scheduler) as executor,
         progress_bar(spec.num_episodes, f"{player.name} on {spec.label}") as progress,
+        kept_if_played(folder),
         agent_apart(),
     ):
         run = run_task(EPISODES, player, spec, folder, workers=seating.processes, executor=executor, progress=progress)

@@ -25,6 +25,7 @@ from experiments.sessions.summary import PAIRED_ON_SESSIONS
 from experiments.stats.paired import PAIRED, Comparison, Outcomes, compare_outcomes, scenario_outcomes
 from experiments.stats.separation import Separation, compare_with_separation
 from experiments.stats.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
+from experiments.storage.journal import HEADER
 from experiments.years.metric_words import BETTER
 from experiments.years.run import is_year
 from experiments.years.verify import verify_year
@@ -134,6 +135,7 @@ def report(
     """Write one self-contained HTML report about the given runs, or about the given store years."""
     from experiments.report.reporting import report_on
 
+    runs = _leave_out_what_is_no_run(runs)
     if years := find_years(runs):
         if decomposition or explain or beliefs:
             raise ValueError("a report on years takes folders of years alone; --title and --out are its options")
@@ -152,6 +154,15 @@ def report(
     files = decomposition or ()
     path = report_on(loaded, out_file, title=heading, decompositions=files, reviews=reviews, traces=traces)
     out(f"report: {path.resolve()}")
+
+
+def _leave_out_what_is_no_run(paths: Sequence[Path]) -> list[Path]:
+    """Return the runs among ``paths``, as of ``runs/*``, and say what is none; if none is, the first is to be named."""
+    found = [path for path in paths if (path / HEADER).exists() or (path.is_dir() and find_years([path]))]
+    for path in paths if found else ():
+        if path not in found:
+            note(f"note: {path} is left out, it is no run")
+    return found or list(paths)
 
 
 def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:

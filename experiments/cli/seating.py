@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -88,10 +89,23 @@ def seated_apart(player: Player, folder: Path, what: str) -> Iterator[Player]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(agent_apart())
         if player.keeps_files:
+            stack.enter_context(kept_if_played(folder))
             folder.mkdir(parents=True, exist_ok=True)
             note(f"calls are logged in {folder}; with --model cache=FOLDER a stopped {what} goes on for free")
             stack.enter_context(exclusive_lock(folder))
         yield stack.enter_context(player.sit(folder))
+
+
+@contextmanager
+def kept_if_played(folder: Path) -> Iterator[None]:
+    """Take a folder that was not there away again where a command fails before anything was played into it."""
+    new = next((path for path in reversed([folder, *folder.parents]) if not path.exists()), None)
+    try:
+        yield
+    except BaseException:
+        if new is not None and not any(path.stat().st_size for path in new.rglob("*.jsonl")):
+            shutil.rmtree(new, ignore_errors=True)
+        raise
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,10 +35,11 @@ def out(text: str) -> None:
 
 
 def describe_errors(error: ValidationError) -> str:
-    """Return each wrong setting with where it stands, its value, and what is allowed."""
+    """Return each wrong setting with where it stands, its value unless it may be a secret, and what is allowed."""
+    is_hidden = "input_value=" not in str(error)
     return "; ".join(
         f"{'.'.join(map(str, part['loc'])) or 'settings'}: {part['msg'].removeprefix('Value error, ')}"
-        + ("" if part["type"] == "value_error" else f", not {part['input']!r}")
+        + ("" if part["type"] == "value_error" or is_hidden else f", not {part['input']!r}")
         for part in error.errors(include_url=False)
     )
 
@@ -52,8 +54,10 @@ def print_table(*tables: Table) -> None:
 def _console() -> Console:
     from rich.console import Console
 
-    console = Console()
-    return console if console.is_terminal else Console(width=160)
+    # What comes from outside, the name of a model first of all, is text and never markup.
+    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+    console = Console(**plain)
+    return console if console.is_terminal or os.environ.get("COLUMNS") else Console(width=160, **plain)
 
 
 def estimate(entry: Mapping[str, Any]) -> str:
@@ -104,14 +108,13 @@ def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table
 
 def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table of finished text, first column to the left."""
-    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(title), title_justify="left")
+    table = Table(title=title, title_justify="left")
     for place, heading in enumerate(headings):
-        table.add_column(escape(heading), justify="right" if place else "left", overflow="fold")
+        table.add_column(heading, justify="right" if place else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*row)
     return table
 
 
@@ -119,11 +122,12 @@ def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]
 def count_bar(total: int, description: str) -> Iterator[Callable[[int, int], None]]:
     """Show how many steps are done on standard error; silent in a pipe. Yields ``update(done, total)``."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
     with Bar(console=console, disable=not (console.is_terminal or console.is_jupyter), transient=True) as bar:
-        task = bar.add_task(description, total=total)
+        task = bar.add_task(escape(description), total=total)
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
@@ -135,7 +139,7 @@ def progress_bar(total: int, description: str) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),

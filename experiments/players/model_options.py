@@ -52,7 +52,10 @@ class ModelOptions:
     @classmethod
     def of(cls, **settings: Any) -> Self:
         """Return the options with each of ``settings`` where it belongs; ``None`` is not given."""
-        given = {name: value for name, value in settings.items() if value is not None}
+        return cls._placed({name: value for name, value in settings.items() if value is not None})
+
+    @classmethod
+    def _placed(cls, given: Mapping[str, Any]) -> Self:
         own = {item.name for item in fields(cls)} - {"model", "place"}
         kept = {name: value for name, value in given.items() if name in own}
         if kept.get("cache") is not None:
@@ -94,7 +97,7 @@ class ModelOptions:
         twice = sorted(found.keys() & own.keys())
         if twice:
             raise ValueError(f"{twice[0]} is given twice, as an option and in --model")
-        return cls.of(**found, **own)
+        return cls._placed({**found, **own})
 
     @property
     def budget_microusd(self) -> int | None:

@@ -8,12 +8,15 @@ the game's formulas: any edit starts a new entry, and an old one can never be mi
 from __future__ import annotations
 
 import hashlib
+import logging
+import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core import event
 
 import terms.kernel
 import terms.payoffs
@@ -30,12 +33,48 @@ def _source_digest() -> str:
 
 
 SOURCE_DIGEST = _source_digest()
+_LOG = logging.getLogger("terms.oracle")
+
+
+class _FirstCompilation(event.Listener):
+    """Says once that kernels are being compiled: whoever waits for half a minute wants to know for what."""
+
+    def on_start(self, event: Any) -> None:
+        del event
+        _tell_once("compiling the oracle's kernels, once for this installation; this takes up to a minute")
+        _stop_listening()
+
+    def on_end(self, event: Any) -> None:
+        del event
+
+
+_LISTENER = _FirstCompilation()
+event.register("numba:compile", _LISTENER)  # type: ignore[no-untyped-call]
+
+
+def _stop_listening() -> None:
+    event.unregister("numba:compile", _LISTENER)  # type: ignore[no-untyped-call]
+
+
+_TOLD: set[str] = set()
+
+
+def _tell_once(text: str) -> None:
+    """Log a notice once; workers leave it to their parent."""
+    if text not in _TOLD and multiprocessing.parent_process() is None:
+        _LOG.warning(text)
+    _TOLD.add(text)
 
 
 def kernel(function: F) -> F:
     """Compile ``function`` on first use and cache it on disk; it releases the GIL, so threads share the work."""
     function.__qualname__ = f"{function.__qualname__}_{SOURCE_DIGEST}"
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        return cast(F, njit(cache=True, **options)(function))
+    except RuntimeError:  # numba finds no folder it may write to
+        _tell_once("nowhere to keep compiled kernels: they are compiled anew each time; NUMBA_CACHE_DIR names a folder")
+        return cast(F, njit(**options)(function))
 
 
 def inline(function: F) -> F:

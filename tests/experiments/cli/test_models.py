@@ -342,9 +342,11 @@ class TestFailures:
     def test_a_key_that_is_none_is_refused_before_anything_is_opened(self, terms, diagnose, monkeypatch, server, key):
         monkeypatch.setenv("MY_KEY", key)
         for code, out, err in (
-            diagnose("run", "--api-key-env", "MY_KEY"),
-            terms("year", "--agent", "openai:m", "--base-url", server.url, "--api-key-env", "MY_KEY", "--out", "run"),
-            terms("check", "--agent", "openai:m", "--base-url", server.url, "--api-key-env", "MY_KEY"),
+            diagnose("run", "--model", "api_key_env=MY_KEY"),
+            terms(
+                "year", "--agent", "openai:m", "--base-url", server.url, "--model", "api_key_env=MY_KEY", "--out", "run"
+            ),
+            terms("check", "--agent", "openai:m", "--base-url", server.url, "--model", "api_key_env=MY_KEY"),
         ):
             assert (code, out) == (2, "")
             assert "MY_KEY" in err
@@ -356,7 +358,7 @@ class TestFailures:
     def test_no_file_and_no_message_holds_a_key_that_a_server_repeats(self, terms, diagnose, monkeypatch):
         key = "sk-0123456789+/abcdef"
         monkeypatch.setenv("MY_KEY", key)
-        code, _, err = diagnose("run", "--api-key-env", "MY_KEY", model="bot/fault:key_repeated")
+        code, _, err = diagnose("run", "--model", "api_key_env=MY_KEY", model="bot/fault:key_repeated")
         assert code == 3
         files = [path for path in Path("run").rglob("*") if path.is_file()]
         for text in (err, *(path.read_bytes().decode(errors="replace") for path in files)):

@@ -1,0 +1,171 @@
+"""The commands as a whole: their help, what they were called before, and what agents and names do to their output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from experiments.cli.commands import CHAPTERS, COMMANDS, OLD_COMMANDS, OLD_OPTIONS, load_command
+from tests.experiments.folders import REPOSITORY
+
+TINY = ("--regime", "overlap", "--family", "candid", "--episodes-per-cell", 1)
+AGENTS = """
+import os, sys
+from terms import Reject
+
+class Loud:
+    name = "openai:x[/y] [bold]z"
+    def act(self, observation):
+        print("noise")
+        os.system("echo more noise")
+        os.chdir("/")
+        return Reject()
+
+def quits(observation):
+    sys.exit(0)
+
+def ends(observation):
+    raise EOFError
+
+def typed(observation):
+    import typer
+    raise typer.Exit(0)
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "loud_agents", raising=False)
+    (tmp_path / "loud_agents.py").write_text(AGENTS)
+    yield "python:loud_agents:"
+    sys.modules.pop("loud_agents", None)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_loads_and_says_what_it_does(name):
+    command = load_command(name)
+    assert command.name == name
+    assert command.help
+
+
+def test_the_help_is_by_chapters_and_short_options_work(terms):
+    for flag in ("--help", "-h"):
+        code, printed, _ = terms(flag)
+        assert code == 0
+        assert [printed.index(f"─ {chapter} ") for chapter in CHAPTERS] == sorted(
+            printed.index(f"─ {chapter} ") for chapter in CHAPTERS
+        )
+    assert terms("diagnose", "-h")[0] == 0
+    assert terms("--version")[1].startswith("terms-commerce 0.")
+
+
+def known_options(name):
+    return {spelling for param in load_command(name).params for spelling in (*param.opts, *param.secondary_opts)}
+
+
+@pytest.mark.parametrize("old", OLD_OPTIONS)
+def test_an_old_option_says_the_new_one(terms, old):
+    command = next(name for name in ("diagnose", "year") if old not in known_options(name))
+    for spelling in ([old, "3"], [f"{old}=3"]):
+        code, printed, told = terms(command, "--agent", "patient", *spelling)
+        assert (code, printed, told) == (2, "", f"error: {old} is now {OLD_OPTIONS[old]}\n")
+
+
+@pytest.mark.parametrize("old", OLD_OPTIONS)
+def test_what_is_said_in_its_place_exists(old):
+    everywhere = {spelling for name in COMMANDS for spelling in known_options(name)}
+    new = [word.strip(",(;") for word in OLD_OPTIONS[old].split() if word.startswith(("--", "(--"))]
+    assert set(new) <= everywhere
+
+
+@pytest.mark.parametrize("old", OLD_COMMANDS)
+def test_an_old_command_says_the_new_one(terms, old):
+    code, _, told = terms(old, "--agent", "patient")
+    assert (code, told) == (2, f"error: `terms {old}` is now `terms {OLD_COMMANDS[old]}`\n")
+
+
+def test_options_are_declared_once_and_few():
+    assert sum(len(load_command(name).params) for name in COMMANDS) <= 155
+
+
+def test_what_an_agent_prints_or_where_it_goes_is_not_in_the_result(terms, own, tmp_path):
+    code, printed, told = terms("diagnose", "--agent", own + "Loud", *TINY, "--out", "run", "--json")
+    assert code == 0
+    assert json.loads(printed)["agent"] == "openai:x[/y] [bold]z"
+    assert told.count("noise") >= 4
+    assert (tmp_path / "run" / "summary.json").is_file()
+
+
+def test_a_name_is_never_markup(terms, own):
+    for command in (("diagnose",), ("diagnose", "--money")):
+        _, printed, _ = terms(*command, "--agent", own + "Loud", *TINY, "--out", "-".join(command))
+        assert "openai:x[/y] [bold]z on fresh-0-n1" in printed
+    terms("diagnose", "--agent", "patient", *TINY, "--out", "other")
+    code, printed, _ = terms("compare", "diagnose", "other", "--metric", "mean_utility")
+    assert (code, "[bold]z" in printed) == (0, True)
+
+
+@pytest.mark.parametrize(("agent", "says"), [("quits", "sys.exit"), ("ends", "EOFError"), ("typed", "Exit")])
+def test_an_agent_that_ends_the_program_is_named_and_leaves_nothing(own, tmp_path, agent, says):
+    command = [
+        sys.executable,
+        "-c",
+        "from experiments.cli import main; main()",
+        "diagnose",
+        "--agent",
+        own + agent,
+        *map(str, TINY),
+    ]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={"PYTHONPATH": f"{REPOSITORY}:{tmp_path}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert says in done.stderr.splitlines()[-1] + done.stderr.splitlines()[-2]
+    assert [path.name for path in tmp_path.iterdir() if path.name == "runs"] == []
+
+
+def test_a_command_that_fails_leaves_no_folder(terms, tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    for command in ("diagnose", "bankroll", "decompose"):
+        code, _, told = terms(command, "--agent", "openrouter:a/b")
+        assert (code, "OPENROUTER_API_KEY" in told) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_leaves_out_what_is_no_run(terms, tmp_path):
+    terms("diagnose", "--agent", "patient", *TINY, "--out", "runs/one")
+    (tmp_path / "runs" / "notes").mkdir()
+    (tmp_path / "runs" / "old.html").write_text("")
+    code, _, told = terms("report", "runs/notes", "runs/old.html", "runs/one", "--out", "page.html")
+    assert code == 0, told
+    assert told.count("is left out, it is no run") == 2
+    assert terms("report", "runs/notes")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says", "hides"),
+    [
+        (("--base-url", "ftp://user:PASS@h"), "must start with http", "PASS"),
+        (("--base-url", "http://h/v1", "--model", "api_key_env=sk-secret"), "api_key_env", "sk-secret"),
+        (
+            ("--base-url", "http://h/v1", "--model", "reveal=everything"),
+            "'nothing', 'family', 'kernel' or 'type'",
+            "url",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_one_line_and_tells_no_secret(terms, options, says, hides):
+    code, printed, told = terms("diagnose", "--agent", "openai:m", *options)
+    assert (code, printed, told.count("\n")) == (2, "", 1)
+    assert says in told
+    assert hides not in told
