@@ -16,6 +16,8 @@ from experiments.episodes.config import SUITE, SuiteSpec
 from experiments.episodes.money_columns import MoneyRow, money_rows
 from experiments.episodes.money_metrics import money_object
 from experiments.episodes.validity import invalidity
+from experiments.stats.paired import PAIRED, scenario_outcomes
+from experiments.stats.variance import variance_parts
 from terms import EpisodeRecord
 from terms.episode import Seeds
 from terms.metrics import summarize
@@ -84,4 +86,11 @@ def suite_summary(header: Header[SuiteSpec], records: Sequence[EpisodeRecord]) -
         "notices": list(header.spec.notices),
         "invalidity": invalidity(records),
         "metrics": summarize(records).to_json_object(),
+        **({} if header.spec.repeats == 1 else {"variance": variance_object(records)}),
     }
+
+
+def variance_object(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+    """Return for each metric of single scenarios its variance between them and between repeats of the same one."""
+    parts = {metric: variance_parts(scenario_outcomes(records, metric)) for metric in PAIRED}
+    return {metric: found.to_json_object() for metric, found in parts.items()}

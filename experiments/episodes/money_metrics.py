@@ -26,13 +26,17 @@ from terms.intervals import spread_of
 from terms.metric import Metric
 from terms.sample_sizes import deviation_bounds
 
+FEW_LOTS = 24
+"""With fewer scenarios money has no interval: of 8 lots that of regret holds the truth 89 % of the time."""
 MIN_SPREAD_SCENARIOS = 72
 """With fewer scenarios the standard error has no interval: how far profits spread is in the few large lots."""
 LOT_EDGES = (1, 11, 21, 31, 41)
 
 
 def _mean(values: Floats, weights: Floats, columns: MoneyColumns, scale: float = 1.0) -> Estimate:
-    return estimate_ratios([Ratio(np.where(weights != 0, values, 0.0) * scale, weights)], columns.clusters)
+    return estimate_ratios(
+        [Ratio(np.where(weights != 0, values, 0.0) * scale, weights)], columns.clusters, few=FEW_LOTS
+    )
 
 
 def _times(estimate: Estimate, factor: float) -> Estimate:
@@ -79,7 +83,7 @@ def regret_rate(profit: Floats, best: Floats, feasible: Floats, clusters: NDArra
     n = int(np.count_nonzero(feasible))
     if n == 0 or float((best * feasible).sum()) <= 0:
         return UNDEFINED._replace(n=n)
-    return estimate_ratios([Ratio((best - profit) * feasible, best * feasible)], clusters)._replace(n=n)
+    return estimate_ratios([Ratio((best - profit) * feasible, best * feasible)], clusters, few=FEW_LOTS)._replace(n=n)
 
 
 # fmt: off

@@ -9,7 +9,7 @@ the jackknife over blocks, on the logarithm where the part is positive; without 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,11 @@ class VarianceParts(NamedTuple):
     within: Estimate
     share_between: Estimate
     num_repeats: int
+
+    def to_json_object(self) -> dict[str, Any]:
+        """Return the parts as JSON types; ``num_repeats`` counts outcomes."""
+        parts = {"between": self.between, "within": self.within, "share_between": self.share_between}
+        return {**{name: part._asdict() for name, part in parts.items()}, "num_repeats": self.num_repeats}
 
 
 def variance_parts(outcomes: Mapping[str, Sequence[float]]) -> VarianceParts:

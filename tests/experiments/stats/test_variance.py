@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import terms
+from experiments.episodes.folder import variance_object
 from experiments.stats.variance import variance_parts
 
 
@@ -45,3 +49,15 @@ def test_intervals_hold_the_truth(rng):
             for part, truth in zip(found[:3], (1, 1, 0.5), strict=True)
         ]
     assert (hits / 2_000 > 0.92).all(), hits / 2_000
+
+
+def test_a_run_with_repeats_says_what_varies_between_and_within():
+    """Two plays of each of two scenarios, utilities 1, 3 and 5, 7: within (2 + 2) / 2, MSB 2 x 8, (16 - 2) / 2."""
+    template = terms.play(terms.fresh_suite(1, ["overlap"], ["candid"], 1)[0], terms.agents.build_scripted("patient"))
+    records = [
+        replace(template, scenario_id=name, utility=utility)
+        for name, utility in (("a", 1.0), ("a", 3.0), ("b", 5.0), ("b", 7.0))
+    ]
+    found = variance_object(records)["mean_utility"]
+    assert (found["within"]["estimate"], found["between"]["estimate"]) == (pytest.approx(2), pytest.approx(7))
+    assert (found["num_repeats"], found["between"]["n"]) == (4, 2)
