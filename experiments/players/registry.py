@@ -23,6 +23,7 @@ from terms.episode import AgentExitError, AgentLike, Starter
 from terms.hints import did_you_mean
 
 OWN = "python:"
+OUR_PACKAGES = ("terms", "commerce", "oracle", "experiments")
 
 
 class Need(StrEnum):
@@ -141,6 +142,15 @@ def _split(spec: str) -> tuple[str, str]:
     return module, attribute
 
 
+def _shadowed(module: str | None) -> str:
+    """Return a hint where one's own folder has the name of a package of ours, which is imported in its place."""
+    head = (module or "").partition(".")[0]
+    if head not in OUR_PACKAGES or not (Path.cwd() / head).is_dir():
+        return ""
+    ours = getattr(sys.modules.get(head), "__file__", None)
+    return f"; {head} is a package of terms-commerce, imported from {ours}: give your folder {head}/ another name"
+
+
 def _import_agent(spec: str) -> AgentLike:
     module_name, attribute = _split(spec)
     here = os.getcwd()
@@ -151,7 +161,10 @@ def _import_agent(spec: str) -> AgentLike:
     except SystemExit as stop:
         raise AgentExitError(f"agent={spec!r} called sys.exit({stop.code!r}) while it was imported") from stop
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"agent={spec!r}; needed is python:MODULE:NAME of something that imports: {error}") from error
+        hint = _shadowed(getattr(error, "name", None))
+        raise ValueError(
+            f"agent={spec!r}; needed is python:MODULE:NAME of something that imports: {error}{hint}"
+        ) from error
     try:
         agent = found() if isinstance(found, type) else found
     except TypeError as error:

@@ -20,6 +20,17 @@ class RunLockedError(RuntimeError):
     """Another process is writing to this run folder."""
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in a failure of the system that names none, as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write to a temporary name, reach the disk, then rename; a crash leaves the old file or none.
 
@@ -28,7 +39,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     temporary = path.with_name(_TEMPORARY.format(secrets.token_hex(8)))
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
-        with os.fdopen(file, "wb") as stream:
+        with naming(path), os.fdopen(file, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())

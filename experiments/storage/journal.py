@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
-from experiments.storage.files import read_whole
+from experiments.storage.files import naming, read_whole
 from terms.strict_json import strict_dumps, strict_loads
 
 _HEAD, _MIDDLE, _TAIL = b'{"checksum":"', b'","data":', b"}\n"
@@ -129,6 +129,7 @@ class JournalWriter:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         _, torn, self._end = read_journal(path)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         if torn:
@@ -146,8 +147,9 @@ class JournalWriter:
         lines = encode_lines(rows, self._end)
         start, written = os.fstat(self._file).st_size, 0
         try:
-            while written < len(lines):
-                written += os.write(self._file, lines[written:])
+            with naming(self._path):
+                while written < len(lines):
+                    written += os.write(self._file, lines[written:])
         finally:  # an interruption may also come after the last byte
             if os.fstat(self._file).st_size == start + len(lines):
                 self._end = _last_checksum(lines)

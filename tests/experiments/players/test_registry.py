@@ -151,3 +151,10 @@ def test_an_error_inside_the_module_is_not_hidden(own_module):
     own_module.write_text("1 / 0")
     with pytest.raises(ZeroDivisionError):
         build_agent("python:newcomers_agent:leave")
+
+
+def test_a_folder_of_ones_own_with_the_name_of_a_package_of_ours_is_told_so(own_module):
+    own_module.with_name("experiments").mkdir()
+    own_module.write_text("import experiments.mine\n")
+    with pytest.raises(ValueError, match=r"experiments is a package of terms-commerce.*another name"):
+        build_agent("python:newcomers_agent:leave")

@@ -103,3 +103,12 @@ def test_only_a_regular_file_is_read(tmp_path, kind):
     {"link": lambda: path.symlink_to(__file__), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
     with pytest.raises(ValueError, match="is not a regular file"):
         files.read_whole(path)
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*summary.json'"):
+        write_atomically(tmp_path / "summary.json", b"{}")
