@@ -7,7 +7,7 @@ tests hold the defaults to within 0.05 of the published ones.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -29,6 +29,15 @@ class EconomicsConfig(Frozen):
         le=MAX_SHARE,
         description="g over the price scale; inferred: 6 of 100 from SE+ 0.387 going with regret 0.498",
     )
+    margin_basis: Literal["price_scale", "reservation"] = Field(
+        "price_scale", description="what g is a share of: the price scale, or the own reservation; neither is published"
+    )
+    surplus_scale: float = Field(
+        1.0,
+        gt=0,
+        le=MAX_SHARE,
+        description="a deal at p is paid at r + scale (p - r), r being the own reservation; 1.3 fits published dollars",
+    )
     fulfilment_share: Uniform = Field(
         Uniform(low=0.05, high=0.15), description="c over the own reservation; inferred, moves gross margins alone"
     )
@@ -44,6 +53,12 @@ class EconomicsConfig(Frozen):
         ge=-MAX_CENTS,
         le=MAX_CENTS,
         description="o where no deal is possible; inferred: every published agent earns 114.45 dollars on 48 of them",
+    )
+    infeasible_outside_share: float | None = Field(
+        None,
+        ge=-MAX_SHARE,
+        le=MAX_SHARE,
+        description="o where no deal is possible over the own reservation; None: infeasible_outside_cents holds",
     )
     feasible_outside_cents: int | None = Field(
         None,
@@ -63,12 +78,25 @@ class EconomicsConfig(Frozen):
                 raise ValueError(f"{field} [{law.low}, {law.high}] must lie between 0 and {most}")
         return self
 
-    def outside_cents(self, is_feasible: bool) -> int:
-        """Return ``o``, which depends on the regime."""
+    def outside_cents(self, is_feasible: bool, reservation_price: float) -> int:
+        """Return ``o``, which depends on the regime and, as a share, on the own reservation."""
+        if not is_feasible and self.infeasible_outside_share is not None:
+            return round(100 * self.infeasible_outside_share * reservation_price)
         if not is_feasible:
             return self.infeasible_outside_cents
         return -self.overhead_cents if self.feasible_outside_cents is None else self.feasible_outside_cents
 
+
+#: Constants that also fit the published dollars (:mod:`experiments.episodes.money_fit` has the table): surplus counts
+#: 1.3 times, g and c are 10 % of the own reservation, and no deal brings 5 % of it where none is possible.
+PUBLISHED_2 = EconomicsConfig(
+    margin_basis="reservation",
+    margin_share=0.10,
+    surplus_scale=1.3,
+    fulfilment_share=Uniform(low=0.10, high=0.10),
+    infeasible_outside_share=0.05,
+)
+ECONOMICS = {"default": EconomicsConfig(), "published-2": PUBLISHED_2}
 
 #: A period of a session trades one unit, and its fixed overhead is part of the operating cost: a talk that fails at
 #: once then costs exactly 9.00 dollars, as in the published trajectories (inferred).

@@ -8,6 +8,7 @@ With lot size ``n``, fixed overhead ``h``, outside option ``o``, resale value ``
 and ``o`` without a deal. The own reservation is tied to it: there the deal still leaves the margin floor ``g`` a unit,
 ``Pi(r_A) = n g``, so ``v = r_A + c + g + h / n`` and ``cogs + overhead = r_A - g - h / n``. Unit values are whole
 cents, rounded so that the floor is not undercut: ``n g <= Pi(r_A) <= n (g + 1) + 1``. Payments are rounded to the cent.
+With a surplus scale ``k`` other than 1 a deal at ``p`` is paid at ``r_A + k (p - r_A)``, which stands for ``p`` above.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class UnitEconomics(Frozen):
     margin_floor_cents: int = Field(ge=0)
     overhead_cents: int = Field(ge=0)
     outside_cents: int
+    surplus_scale: float = Field(1.0, gt=0)
     resale_cents: int | None = None
     fulfilment_cents: int | None = None
     cogs_cents: int | None = None
@@ -58,7 +60,7 @@ class UnitEconomics(Frozen):
         """Return the profit of a deal at ``price``, or of none; a loss is a loss and never clipped."""
         if price is None:
             return self.outside_cents
-        payment = round(100 * self.lot_size * price)
+        payment = round(100 * self.lot_size * self._paid(price))
         return self._sign * (self.lot_size * self._unit_value_cents - payment) - self.overhead_cents
 
     @property
@@ -76,7 +78,7 @@ class UnitEconomics(Frozen):
         """Return what comes in on a deal at ``price``: resale of the lot, or the buyer's payment."""
         if self.resale_cents is not None:
             return self.lot_size * self.resale_cents
-        return round(100 * self.lot_size * price)
+        return round(100 * self.lot_size * self._paid(price))
 
     def gross_margin(self, price: float) -> float | None:
         """Return profit before the fixed overhead over revenue; ``None`` where nothing comes in."""
@@ -93,9 +95,13 @@ class UnitEconomics(Frozen):
         shown = {
             name.removesuffix("_cents"): getattr(self, name) / 100 for name in units if getattr(self, name) is not None
         }
-        formula = "lot_size * (resale - price - fulfilment) - overhead"
+        paid = "price"
+        if self.surplus_scale != 1:
+            own = f"{self.reservation_price:g}"
+            paid = f"({own} + {self.surplus_scale:g} * (price - {own}))"
+        formula = f"lot_size * (resale - {paid} - fulfilment) - overhead"
         if self.perspective is Perspective.VENDOR:
-            formula = "lot_size * (price - cogs - sales_overhead) - overhead"
+            formula = f"lot_size * ({paid} - cogs - sales_overhead) - overhead"
         return {
             "perspective": self.perspective.value,
             "lot_size": self.lot_size,
@@ -104,6 +110,11 @@ class UnitEconomics(Frozen):
             "profit_of_a_deal": formula,
             "margin_per_unit_at_reservation": self.margin_floor_cents / 100,
         }
+
+    def _paid(self, price: float) -> float:
+        if self.surplus_scale == 1:
+            return price
+        return self.reservation_price + self.surplus_scale * (price - self.reservation_price)
 
     @property
     def _sign(self) -> int:
@@ -128,7 +139,8 @@ def unit_economics(scenario: Scenario, config: EconomicsConfig) -> UnitEconomics
 
     own, buys = scenario.agent_type.reservation_price, scenario.agent_role is Role.BUYER
     lot = keyed_integer(config.lot_low, config.lot_high, uniform("lot_size"))
-    floor = round(100 * config.margin_share * price_scale(scenario))
+    basis = own if config.margin_basis == "reservation" else price_scale(scenario)
+    floor = round(100 * config.margin_share * basis)
     share = config.fulfilment_share if buys else config.cogs_share
     part = share.low + (share.high - share.low) * uniform("fulfilment_share" if buys else "cogs_share")
     markup = 100 * own + scenario.sign * (floor + config.overhead_cents / lot)
@@ -145,7 +157,8 @@ def unit_economics(scenario: Scenario, config: EconomicsConfig) -> UnitEconomics
         reservation_price=own,
         margin_floor_cents=floor,
         overhead_cents=config.overhead_cents,
-        outside_cents=config.outside_cents(scenario.regime is not Regime.NO_DEAL),
+        outside_cents=config.outside_cents(scenario.regime is not Regime.NO_DEAL, own),
+        surplus_scale=config.surplus_scale,
         **cost,
     )
 

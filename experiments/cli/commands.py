@@ -35,6 +35,7 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
         "decompose": Home("answers", "decompose"),
         "oracle": Home("answers", "oracle"),
         "train-oracle": Home("telling", "train_oracle"),
+        "fit-economics": Home("economics", "show_fit"),
     },
     "Compare": {
         "report": Home("reading", "report"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
@@ -31,6 +31,7 @@ from experiments.episodes.suite_task import EPISODES
 from experiments.players.player import Player, as_player
 from oracle.player_registry import PLAYERS
 from terms import GameConfig
+from terms.cells import suite_cells
 from terms.metrics import summarize
 from terms.strict_json import strict_loads
 
@@ -49,6 +50,15 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     family: options.Families = None,
     config: options.Config = None,
     money: Annotated[bool, typer.Option("--money", help="In dollars: profits, walk-aways, regret.")] = False,
+    economics: Annotated[
+        Literal["default", "published-2"], typer.Option(help="Constants of --money; `fit-economics` compares them.")
+    ] = "default",
+    perspective: Annotated[
+        Literal["both", "merchant", "vendor"], typer.Option(help="Whose episodes: a merchant buys, a vendor sells.")
+    ] = "both",
+    scenarios: Annotated[
+        int | None, typer.Option(min=1, help="This many, drawn from evenly filled cells (the paper: 192, merchant).")
+    ] = None,
     out_dir: options.Out = None,
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,
@@ -59,14 +69,21 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     model: options.ModelKeys = None,
 ) -> None:
     """Play a suite with an agent and print every metric with its interval. Run it again to go on after a stop."""
+    if economics != "default" and not money:
+        raise ValueError(f"economics={economics!r} without --money; constants of the money need it")
+    if scenarios is not None:
+        num_cells = len(suite_cells(regime, family)) // (1 if perspective == "both" else 2)
+        episodes_per_cell = max(episodes_per_cell, -(-scenarios // num_cells))
     cells: dict[str, Any] = {"n_per_cell": episodes_per_cell, "regimes": regime, "families": family}
     spec = SuiteSpec.parse(
         suite,
         seed=seed,
         repeats=repeats,
         columns=columns,
+        perspective=None if perspective == "both" else perspective,
+        sample=scenarios,
         **cells,
-        **(read_money(config, suite) if money else read_game(config)),
+        **(read_money(config, suite, economics) if money else read_game(config)),
     )
     asked = negotiator_options(model, base_url, budget_usd)
     seating = seat_player(agent, asked, spec.game, workers, scheduler)
@@ -91,13 +108,14 @@ def read_game(config: Path | None) -> dict[str, Any]:
     return {"game": read_settings(config, GameConfig())}
 
 
-def read_money(config: Path | None, suite: str) -> dict[str, Any]:
-    """Return game and economics of negotiations in dollars."""
+def read_money(config: Path | None, suite: str, economics: str = "default") -> dict[str, Any]:
+    """Return game and economics of negotiations in dollars; the settings file changes the named ones."""
+    from commerce.economics import ECONOMICS
     from experiments.episodes.money_settings import CommerceSettings
 
     if suite == "published":
         raise ValueError("suite='published' has no money; --money takes fresh or catalog:PATH")
-    settings = read_settings(config, CommerceSettings())
+    settings = read_settings(config, CommerceSettings(economics=ECONOMICS[economics]))
     return {"game": settings.game, "economics": settings.economics}
 
 

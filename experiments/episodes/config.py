@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from commerce.economics import EconomicsConfig, unit_economics
+from commerce.economics import EconomicsConfig, Perspective, unit_economics
 from experiments.engine.header import Header
 from terms import GameConfig, Scenario, catalog_suite, fresh_suite, load_catalog, published_suite
 from terms.catalog import Catalog, DroppedRow
@@ -51,6 +51,7 @@ class SuiteSpec(Frozen):
     sample: int | None = Field(None, ge=1, description="play only this many episodes, drawn from the suite")
     game: GameConfig = GameConfig()
     economics: EconomicsConfig | None = Field(None, description="commerce mode: what the episodes are worth in money")
+    perspective: Perspective | None = Field(None, description="only episodes of the merchant, or of the vendor")
     repeats: int = Field(1, ge=1, le=1000, description="plays of each episode; only what the agent draws differs")
 
     @classmethod
@@ -67,6 +68,7 @@ class SuiteSpec(Frozen):
         economics: EconomicsConfig | None = None,
         repeats: int = 1,
         columns: str | None = None,
+        perspective: Perspective | str | None = None,
     ) -> Self:
         """Read ``published``, ``fresh`` or ``catalog:PATH``; fresh and catalogue suites take seed 0 unless told.
 
@@ -81,6 +83,7 @@ class SuiteSpec(Frozen):
             kind=SuiteKind(kind),
             path=str(Path(path).resolve()) if path else None,
             columns=None if columns is None else parse_columns(columns),
+            perspective=None if perspective is None else Perspective(perspective),
             seed=None if kind == SuiteKind.PUBLISHED else seed or 0,
             n_per_cell=n_per_cell,
             regimes=tuple(choose("regimes", regimes, Regime, DEFAULT_REGIMES)),
@@ -105,7 +108,11 @@ class SuiteSpec(Frozen):
         seed = "" if self.seed is None else f"-{self.seed}"
         size = f"n{self.n_per_cell}" if self.sample is None else f"sample{self.sample}"
         repeats = f"-x{self.repeats}" if self.repeats > 1 else ""
-        return f"{self.kind}{seed}-{size}{repeats}" + ("-commerce" if self.economics else "")
+        return (
+            f"{self.kind}{seed}-{size}{repeats}"
+            + ("-commerce" if self.economics else "")
+            + ("" if self.perspective is None else f"-{self.perspective}")
+        )
 
     @property
     def num_episodes(self) -> int:
@@ -178,7 +185,8 @@ def _catalog(path: str, columns: tuple[tuple[str, str], ...], stamp: tuple[tuple
 @lru_cache(maxsize=8)
 def _build(spec_json: str, _files: tuple[tuple[str, int, int], ...]) -> tuple[Scenario, ...]:
     spec = SuiteSpec.model_validate_json(spec_json)
-    scenarios = _all_scenarios(spec)
+    role = None if spec.perspective is None else spec.perspective.role
+    scenarios = tuple(one for one in _all_scenarios(spec) if role in (None, one.agent_role))
     if spec.sample is None or spec.sample >= len(scenarios):
         return scenarios
     picked = np.random.default_rng([spec.seed or 0, len(scenarios)]).permutation(len(scenarios))[: spec.sample]

@@ -70,7 +70,8 @@ def stage_of(scenario: Scenario, money: UnitEconomics) -> Stage:
     """Return the stage of a scenario to somebody who knows the supplier."""
     problem = problem_of(scenario.config, scenario.family, scenario.counterpart_type, Game(scenario).observe())
     at_own = money.profit_cents(money.reservation_price)
-    return Stage(problem, scenario.opener is Opener.AGENT, at_own, 100.0 * money.lot_size, money.walkaway_cents)
+    slope = 100.0 * money.lot_size * money.surplus_scale
+    return Stage(problem, scenario.opener is Opener.AGENT, at_own, slope, money.walkaway_cents)
 
 
 def money_worth(

@@ -126,7 +126,7 @@ class MeetingPlanners:
             record,
             tracker.seat,
             is_last_heard=self.chain.game.final_offer_answered,
-            tells_feasible=settings.outside_cents(True) != settings.outside_cents(False),
+            tells_feasible=settings.outside_cents(True, 1.0) != settings.outside_cents(False, 1.0),
         )
         is_seen = tracker.standing is not None or record.termination is Termination.COUNTERPART_ACCEPT
         return end_meeting(tracker, closing, (memory.meetings if memory else 0) + is_seen)

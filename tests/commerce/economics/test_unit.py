@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from commerce.economics import SESSION_ECONOMICS, EconomicsConfig, Perspective, UnitEconomics, unit_economics
+from commerce.economics import (
+    PUBLISHED_2,
+    SESSION_ECONOMICS,
+    EconomicsConfig,
+    Perspective,
+    UnitEconomics,
+    unit_economics,
+)
 from commerce.economics.unit import price_scale
 from terms import fresh_suite
 from terms.scenario import Product
@@ -184,7 +191,30 @@ def test_wrong_settings_are_named(change, says):
 
 
 def test_a_failed_feasible_negotiation_costs_the_overhead_unless_told_otherwise():
-    assert EconomicsConfig().outside_cents(True) == -300
-    assert EconomicsConfig(feasible_outside_cents=5).outside_cents(True) == 5
-    assert EconomicsConfig(feasible_outside_cents=5).outside_cents(False) == 238
-    assert SESSION_ECONOMICS.outside_cents(True) == 0
+    assert EconomicsConfig().outside_cents(True, 50.0) == -300
+    assert EconomicsConfig(feasible_outside_cents=5).outside_cents(True, 50.0) == 5
+    assert EconomicsConfig(feasible_outside_cents=5).outside_cents(False, 50.0) == 238
+    assert SESSION_ECONOMICS.outside_cents(True, 50.0) == 0
+
+
+def test_a_scaled_surplus_by_hand():
+    """A merchant with r = 50 that buys at 40 pays 50 - 1.3 x 10 = 37: 10 (60 - 37 - 5) - 3 = 177."""
+    scaled = MERCHANT.model_copy(update={"reservation_price": 50.0, "surplus_scale": 1.3})
+    assert scaled.profit_cents(40.0) == 17_700
+    assert scaled.profit_cents(50.0) == MERCHANT.profit_cents(50.0)  # at the reservation nothing is scaled
+    formula = scaled.to_json_object()["profit_of_a_deal"]
+    assert formula == "lot_size * (resale - (50 + 1.3 * (price - 50)) - fulfilment) - overhead"
+    names = {"lot_size": 10, "resale": 60.0, "price": 40.0, "fulfilment": 5.0, "overhead": 3.0}
+    assert eval(formula, {}, names) == pytest.approx(177.0)
+    vendor = VENDOR.model_copy(update={"reservation_price": 30.0, "surplus_scale": 1.3})
+    assert vendor.profit_cents(50.0) == 4 * (5_600 - 3_000) - 300
+    assert vendor.revenue_cents(50.0) == 4 * 5_600
+
+
+def test_published_2_draws_margins_of_the_reservation_and_an_outside_income_of_five_percent():
+    for scenario in SUITE:
+        economics, own = unit_economics(scenario, PUBLISHED_2), scenario.agent_type.reservation_price
+        assert economics.margin_floor_cents == round(10 * own)
+        assert economics.outside_cents == (round(5 * own) if scenario.regime is Regime.NO_DEAL else -300)
+        if economics.fulfilment_cents is not None:
+            assert economics.fulfilment_cents == round(10 * own)

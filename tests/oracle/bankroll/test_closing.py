@@ -191,7 +191,7 @@ class _Moves:
 
 
 def test_economics_of_a_session_tell(table):
-    assert SESSION_ECONOMICS.outside_cents(True) != SESSION_ECONOMICS.outside_cents(False)
+    assert SESSION_ECONOMICS.outside_cents(True, 50.0) != SESSION_ECONOMICS.outside_cents(False, 50.0)
     assert table.economics == SESSION_ECONOMICS
     scenario = build_chain(0, CHAIN, PERSISTENT).scenarios[0]
     assert "outside" not in str(unit_economics(scenario, SESSION_ECONOMICS).to_json_object())
