@@ -31,7 +31,7 @@ def start_year(setting: Setting, state: YearState) -> None:
     announce(setting, state)
 
 
-def morning_step(setting: Setting, state: YearState) -> list[Batch]:
+def daily_step(setting: Setting, state: YearState) -> list[Batch]:
     """Move to 08:00 of the next day and return the day's postings."""
     state.day, state.minute = state.day + 1, setting.rules.open_minute  # 1
     operations = _charge_operations(setting, state)  # 2

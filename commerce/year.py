@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from commerce.argument_parser import read_arguments
 from commerce.audit import check_books
 from commerce.config import PAPER, Rules
-from commerce.daily_step import finish, morning_step, start_year
+from commerce.daily_step import daily_step, finish, start_year
 from commerce.decisions import Decisions
 from commerce.ledger import Batch, close_batches
 from commerce.notices import day_report
@@ -184,7 +184,7 @@ class Year:
             state.minute += minutes
             return minutes
         self._decisions.end_day(state)
-        self._pass_on(morning_step(self.setting, state))
+        self._pass_on(daily_step(self.setting, state))
         self._decisions.begin_day(state)
         return left
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oracle.prior import Knowledge
 
 
-class RosterEntry(NamedTuple):
+class RegisteredPlayer(NamedTuple):
     """A player of the roster.
 
     ``build`` makes its agent for a scenario. ``values_for`` says for a scenario the laws whose fitted values it plays
@@ -68,24 +68,24 @@ def _believing(name: str, scenario: Scenario) -> Agent:
     return BELIEF_AGENTS[name].for_scenario(scenario)
 
 
-def _entry_of(name: str, description: str) -> tuple[str, RosterEntry]:
-    return name, RosterEntry(description, partial(_believing, name))
+def _entry_of(name: str, description: str) -> tuple[str, RegisteredPlayer]:
+    return name, RegisteredPlayer(description, partial(_believing, name))
 
 
-PLAYERS: dict[str, RosterEntry] = {
-    "bayes": RosterEntry(
+PLAYERS: dict[str, RegisteredPlayer] = {
+    "bayes": RegisteredPlayer(
         "The Bayes optimum: exact posterior and fitted values, told regime and family.",
         _bayes,
         _regime_and_family,
         is_reference=True,
     ),
-    "bayes-unsure": RosterEntry(
+    "bayes-unsure": RegisteredPlayer(
         "The Bayes optimum, told the family only: whether a deal exists must be inferred.",
         _bayes_unsure,
         _family,
         is_reference=True,
     ),
-    "clairvoyant": RosterEntry(
+    "clairvoyant": RegisteredPlayer(
         "The best reply to the counterpart's type, which it is told: what nobody can beat on average.",
         _clairvoyant,
         is_reference=True,

@@ -28,7 +28,7 @@ _MEAN_REPUTATION = 0.8
 _YIELDING = list(Personality)
 
 
-class PrivilegedAdvice:
+class FullInformationAdvice:
     """Beliefs that are true."""
 
     def __init__(self, world: World, rules: Rules) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from commerce.config import Rules
 from commerce.merchants.advice import PublicAdvice
 from commerce.merchants.base import Shopkeeper
-from commerce.merchants.full_information import PrivilegedAdvice
+from commerce.merchants.full_information import FullInformationAdvice
 from commerce.merchants.simple import IdleMerchant, RandomLegalMerchant
 from commerce.merchants.trading import TradingMerchant
 from commerce.types import World
@@ -16,7 +16,7 @@ _BUILDERS: dict[str, Callable[[World, Rules, int], Shopkeeper]] = {
     "idle": lambda world, rules, seed: IdleMerchant(),
     "random-legal": lambda world, rules, seed: RandomLegalMerchant(seed),
     "rule-based": lambda world, rules, seed: TradingMerchant(PublicAdvice(), rules.num_days),
-    "privileged": lambda world, rules, seed: TradingMerchant(PrivilegedAdvice(world, rules), rules.num_days),
+    "privileged": lambda world, rules, seed: TradingMerchant(FullInformationAdvice(world, rules), rules.num_days),
 }
 MERCHANTS = tuple(_BUILDERS)
 

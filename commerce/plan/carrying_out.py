@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from commerce import shopkeeping
 from commerce.config import Rules
-from commerce.daily_step import finish, morning_step, start_year
+from commerce.daily_step import daily_step, finish, start_year
 from commerce.decisions import EVERYTHING, LIQUIDATE_STORE, OPEN_STORE
 from commerce.ledger import Account, close_batches
 from commerce.plan.acts import ActGroup, acts_by_day
@@ -122,7 +122,7 @@ class _Run:
         self._dispatch.ship_the_rest()
         self._shelves.lose_patience()
         self._lose_patience_with_the_wallet()
-        morning_step(setting, state)
+        daily_step(setting, state)
 
     def _cut(self, **more: int) -> None:
         self.cuts = self.cuts._replace(**{name: getattr(self.cuts, name) + num for name, num in more.items()})

@@ -36,7 +36,7 @@ from commerce.types import (
 from commerce.world.categories import CATEGORY_ROWS, RESPONSES, SIZES, WORDINGS
 from commerce.world.digest import world_digest
 from commerce.world.happenings import EVENT_ROWS, PROMOTION_ROWS, Date
-from commerce.world.identities import anonymous_roster
+from commerce.world.identities import anonymous_identities
 from commerce.world.stores import STORE_TYPES
 from commerce.world.word_lists import ADJECTIVES, BRAND_HEADS, BRAND_TAILS, NOUNS, SUPPLIER_HEADS, SUPPLIER_TAILS
 
@@ -200,7 +200,7 @@ def _suppliers(seed: int, categories: Sequence[Category]) -> tuple[Supplier, ...
         head, tail = divmod(number, len(SUPPLIER_TAILS))
         name = f"{SUPPLIER_HEADS[head]} {SUPPLIER_TAILS[tail]}"
         suppliers.append(Supplier("", name, "", category, personality, fraud, orders))
-    return anonymous_roster(seed, suppliers)
+    return anonymous_identities(seed, suppliers)
 
 
 def _shuffled(rng: np.random.Generator, values: list[_T]) -> list[_T]:

@@ -10,7 +10,7 @@ from commerce.streams import stream_key
 from commerce.types import Supplier
 
 
-def anonymous_roster(seed: int, suppliers: Iterable[Supplier]) -> tuple[Supplier, ...]:
+def anonymous_identities(seed: int, suppliers: Iterable[Supplier]) -> tuple[Supplier, ...]:
     """Return the suppliers in an order, with ids and e-mail addresses, that follow from seed and names only."""
     ordered = sorted(suppliers, key=lambda supplier: stream_key(seed, "roster", supplier.name))
     return tuple(

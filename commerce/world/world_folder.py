@@ -23,7 +23,7 @@ from commerce.types import Category, Event, Promotion, Size, SkuTable, StoreType
 from commerce.world import schema
 from commerce.world.digest import world_digest
 from commerce.world.generate import DEFAULT_SEED, YEAR, day_of
-from commerce.world.identities import anonymous_roster
+from commerce.world.identities import anonymous_identities
 from commerce.world.stores import STORE_TYPES
 
 RowType = TypeVar("RowType", bound=schema.SchemaRow)
@@ -62,7 +62,7 @@ def load_world(folder: str | Path, seed: int = DEFAULT_SEED) -> LoadedWorld:
         store_types=store_types,
         categories=categories,
         skus=reader.skus(categories),
-        suppliers=anonymous_roster(seed, reader.suppliers(categories)),
+        suppliers=anonymous_identities(seed, reader.suppliers(categories)),
         events=reader.events(store_types),
         promotions=reader.promotions(),
     )

@@ -8,7 +8,7 @@ from commerce.config import FAIR, PAPER
 from commerce.merchants import MERCHANTS, build_merchant, play_year
 from commerce.merchants.advice import MarketProduct, PublicAdvice, SupplierCard, category_score
 from commerce.merchants.buying import Buyer, affordable
-from commerce.merchants.full_information import PrivilegedAdvice
+from commerce.merchants.full_information import FullInformationAdvice
 from commerce.world import generate_world
 from commerce.year import Year
 from tests.commerce.builders import default_world
@@ -100,7 +100,7 @@ def test_what_the_budget_covers():
 
 def test_privileged_advice_asks_honest_suppliers_at_their_floor():
     world = default_world()
-    advice = PrivilegedAdvice(world, PAPER)
+    advice = FullInformationAdvice(world, PAPER)
     category = world.category_index["Pet Supplies"]
     cards = [SupplierCard(world.suppliers[row].email, "Pet Supplies") for row in world.suppliers_by_category[category]]
     chosen = advice.choose_suppliers(cards)
