@@ -43,8 +43,8 @@ NUM_DAYS, NUM_WORLDS = (45, 2) if FAST else (365, 5)
 
 # %%
 folder = Path(tempfile.mkdtemp())
-spec = YearSpec(merchant="rule-based", world_seed=DEFAULT_SEED, rules="fair", num_days=NUM_DAYS)
-played = run_year(folder / "year", spec)
+spec = YearSpec(world_seed=DEFAULT_SEED, rules="fair", num_days=NUM_DAYS)
+played = run_year(folder / "year", spec, "rule-based")
 story = read_story(folder / "year")
 print(f"{len(story.calls):,} calls, ended by {played.result['end']}")
 for number, event in enumerate(story.events, 1):
@@ -118,11 +118,12 @@ plt.show()
 
 # %%
 worlds = range(DEFAULT_SEED, DEFAULT_SEED + NUM_WORLDS)
-specs = [
-    YearSpec(merchant=name, world_seed=seed, rules="fair", num_days=NUM_DAYS) for name in MERCHANTS for seed in worlds
+results = [
+    run_year(folder / f"{name}-{seed}", YearSpec(world_seed=seed, rules="fair", num_days=NUM_DAYS), name).result
+    for name in MERCHANTS
+    for seed in worlds
 ]
-results = [run_year(folder / f"{spec.merchant}-{spec.world_seed}", spec).result for spec in specs]
 for name in MERCHANTS:
-    summary = years_summary([one for one in results if one["spec"]["merchant"] == name])
+    summary = years_summary([one for one in results if one["agent"] == name])
     for metric in ("final_assets", "is_bankrupt", "se_plus", "bad_spend_pct"):
         print(f"{name:14}{metric:16}", summary[metric])

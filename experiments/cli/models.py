@@ -28,7 +28,7 @@ def cost(run: options.RunFolder, as_json: options.AsJson = False) -> None:
     """Show what a run's model calls cost: settled, reserved and unknown money, tokens by kind, latency, who served."""
     from experiments.llm.calls import MODEL_CALLS, read_calls
     from experiments.players.costing import call_facts, cost_per_episode, reply_rates
-    from experiments.years.run import is_year
+    from experiments.years.year_mode import is_year
 
     if is_year(run):
         _year_cost(run, as_json=as_json)
@@ -76,13 +76,14 @@ def _settled(spent: Spending) -> str:
 def _year_cost(folder: Path, *, as_json: bool) -> None:
     from experiments.llm.calls import MODEL_CALLS, read_calls
     from experiments.players.costing import call_facts
-    from experiments.years.run import read_spec
+    from experiments.years.spec import year_label
+    from experiments.years.year_mode import read_year_header
 
-    spec, facts = read_spec(folder), call_facts(read_calls(folder / MODEL_CALLS))
+    header, facts = read_year_header(folder), call_facts(read_calls(folder / MODEL_CALLS))
     if as_json:
         out(json.dumps(_facts_object(facts), allow_nan=False))
         return
-    out(f"{spec.merchant}, {spec.num_days} days in world {spec.world_seed}")
+    out(f"{year_label(header.agent, header.spec)}, {header.spec.num_days} days")
     _show_facts(facts)
 
 

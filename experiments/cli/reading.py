@@ -27,8 +27,6 @@ from experiments.stats.separation import Separation, compare_with_separation
 from experiments.stats.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
 from experiments.storage.journal import HEADER
 from experiments.years.metric_words import BETTER
-from experiments.years.run import is_year
-from experiments.years.verify import verify_year
 from terms.metric_table import METRIC_BY_NAME
 
 if TYPE_CHECKING:
@@ -211,10 +209,7 @@ def verify(run: options.RunFolder) -> None:
     """Replay a run or a year without any model or merchant and derive every number again."""
     from experiments.modes import check_folder
 
-    if is_year(run):
-        findings, left_out = verify_year(run), list[str]()
-    else:
-        findings, left_out = check_folder(run)
+    findings, left_out = check_folder(run)
     for finding in findings:
         note(f"FAILED {finding}")
     if findings:

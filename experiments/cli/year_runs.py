@@ -17,8 +17,10 @@ from experiments.llm.spending import Spending
 from experiments.players.model_options import ModelOptions
 from experiments.players.seat import is_model
 from experiments.storage.files import folder_name
+from experiments.years.batch import YearPlace, run_agent_years, run_merchant_years
 from experiments.years.metric_words import YEAR_METRICS
 from experiments.years.run import YearRun
+from experiments.years.seats import merchant_seat
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.summary import years_summary
 from experiments.years.transcript import DayRecord, Outcome
@@ -37,36 +39,42 @@ class YearPlan(NamedTuple):
     out: Path | None
 
 
-def play_years(plan: YearPlan, asked: ModelOptions, workers: int) -> list[YearRun]:
-    """Play the years of ``plan``, those of a merchant in processes and those of a model in threads."""
-    played = _model_years(plan, asked, workers) if is_model(plan.agent) else _merchant_years(plan, asked, workers)
+def play_years(plan: YearPlan, asked: ModelOptions, workers: int, scheduler: str | None = None) -> list[YearRun]:
+    """Play the years of ``plan``, those of a merchant in processes or on a cluster and those of a model in threads."""
+    if is_model(plan.agent):
+        if scheduler is not None:
+            raise ValueError("--scheduler is for merchants; the years of a model wait in threads, see --workers")
+        played = _model_years(plan, asked, workers)
+    else:
+        played = _merchant_years(plan, asked, workers, scheduler)
     found = []
     for one in played:
         found.append(one)
         detail = "" if one.outcome.is_scored else f" ({one.outcome.detail})"
-        note(f"{year_label(one.spec)}: {one.outcome.outcome}{detail}, {one.folder}")
-    return sorted(found, key=lambda one: (one.spec.world_seed, one.spec.repeat))
+        note(f"{year_label(one.header.agent, one.header.spec)}: {one.outcome.outcome}{detail}, {one.folder}")
+    return sorted(found, key=lambda one: (one.header.spec.world_seed, one.header.spec.repeat))
 
 
-def _merchant_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[YearRun]:
-    from experiments.years.batch import run_merchant_years
+def _merchant_years(plan: YearPlan, asked: ModelOptions, workers: int, scheduler: str | None) -> Iterator[YearRun]:
+    from experiments.engine.cluster import open_executor
 
     if asked != ModelOptions():
         raise ValueError(f"agent={plan.agent!r} is not a language model; model options have no effect on it")
-    return run_merchant_years(_jobs(plan, plan.agent, None), workers)
+    name = merchant_seat(plan.agent).name
+    with open_executor(workers, scheduler) as executor:
+        yield from run_merchant_years(name, _places(plan, name), executor)
 
 
 def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[YearRun]:
     from experiments.storekeeper.connect import connected, plan_seat
-    from experiments.years.batch import run_agent_years
 
     planned = plan_seat(plan.agent, asked)
-    jobs = _jobs(plan, planned.name, planned.settings_object)
-    total = plan.num_worlds * plan.num_repeats * plan.num_days
-    _tell_plan(planned, len(jobs))
+    years = _places(plan, planned.name)
+    total = len(years) * plan.num_days
+    _tell_plan(planned, len(years))
     reached: dict[tuple[int, int], int] = {}
     with (
-        connected(planned, asked, [job.folder for job in jobs], workers) as seat,
+        connected(planned, asked, [one.folder for one in years], workers) as seat,
         count_bar(total, f"{planned.name}, days") as progress,
     ):
 
@@ -75,7 +83,7 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
             progress(sum(reached.values()), total)
 
         stop = seat.client.stop if seat.client else lambda: None
-        yield from run_agent_years(jobs, seat, workers, stop, on_day)
+        yield from run_agent_years(years, seat, workers, stop, on_day)
 
 
 def _tell_plan(seat: Any, num: int) -> None:
@@ -89,25 +97,21 @@ def _tell_plan(seat: Any, num: int) -> None:
         note(UNPRICED.format(seat.model.model))
 
 
-def _jobs(plan: YearPlan, name: str, settings: dict[str, Any] | None) -> list[Any]:
-    from experiments.years.batch import Job
-
+def _places(plan: YearPlan, name: str) -> list[YearPlace]:
     base = plan.out or Path("runs") / f"year-{folder_name(name)}-{plan.rules}"
     specs = [
         YearSpec(
-            merchant=name,
             world_seed=plan.first_world + world,
             world_dir=plan.world_dir,
             rules=plan.rules,
             num_days=plan.num_days,
             merchant_seed=world,
             repeat=repeat,
-            agent_settings=settings,
         )
         for world in range(plan.num_worlds)
         for repeat in range(plan.num_repeats)
     ]
-    return [Job(base / spec.folder_name, spec) for spec in specs]
+    return [YearPlace((base / spec.folder_name).absolute(), spec) for spec in specs]
 
 
 def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
@@ -121,7 +125,7 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
     if as_json:
         out(json.dumps({**summary, "excluded": excluded}, allow_nan=False))
     else:
-        name = played[0].spec.merchant
+        name = played[0].header.agent
         out(f"{name}, {plan.rules} rules, {plan.num_days} days, {len(scored)} year(s); "
             "95 % intervals over worlds, - is undefined")  # fmt: skip
         for metric in (name for name in YEAR_METRICS if name in summary):

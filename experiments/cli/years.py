@@ -34,6 +34,7 @@ def year(  # noqa: PLR0913 - one parameter an option
     worlds: Annotated[int, typer.Option(min=1, help="Worlds to play in: that of the seed and of those after it.")] = 1,
     repeats: Annotated[int, typer.Option(min=1, help="Years in each world; the agent's own draws differ.")] = 1,
     workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
     world_dir: WorldDir = None,
     out_dir: options.Out = None,
     as_json: options.AsJson = False,
@@ -49,7 +50,7 @@ def year(  # noqa: PLR0913 - one parameter an option
     folder = None if world_dir is None else str(world_dir.resolve())
     plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir)
     asked = ModelOptions.read(model or (), StorekeeperSettings.model_fields, base_url=base_url, budget_usd=budget_usd)
-    show_years(plan, play_years(plan, asked, workers or 1), as_json=as_json)
+    show_years(plan, play_years(plan, asked, workers or 1, scheduler), as_json=as_json)
 
 
 def world(

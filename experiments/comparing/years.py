@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from experiments.stats.paired import Comparison, compare_outcomes
+from experiments.storage.journal import HEADER
 from experiments.years.metric_words import BETTER
-from experiments.years.run import HEADER, RESULT, is_year, read_spec
 from experiments.years.transcript import read_outcome
+from experiments.years.year_mode import RESULT, WORLD, is_year, read_year_header
 from terms.strict_json import strict_loads
 
 UNFINISHED = "unfinished"
@@ -31,14 +32,15 @@ def find_years(folders: Sequence[Path]) -> list[Path]:
     ValueError
         If some are years and others are not.
     """
-    found = [
-        [folder] if is_year(folder) else sorted(path.parent for path in folder.glob(f"*/{HEADER}"))
-        for folder in folders
-    ]
+    found = [[folder] if is_year(folder) else _years_in(folder) for folder in folders]
     others = [str(folder) for folder, years in zip(folders, found, strict=True) if not years]
     if others and len(others) < len(folders):
         raise ValueError(f"runs has years and, in {', '.join(others)}, none; name years alone")
     return [year for years in found for year in years]
+
+
+def _years_in(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in folder.glob(f"*/{HEADER}") if is_year(path.parent))
 
 
 def read_outcomes(years: Sequence[Path], metric: str) -> YearOutcomes:
@@ -54,15 +56,15 @@ def read_outcomes(years: Sequence[Path], metric: str) -> YearOutcomes:
     found: dict[str, dict[str, list[float]]] = {}
     excluded: dict[Path, str] = {}
     for folder in years:
-        spec = read_spec(folder)
-        by_world = found.setdefault(spec.merchant, {})
+        header = read_year_header(folder)
+        spec, by_world = header.spec, found.setdefault(header.agent, {})
         if (why := why_excluded(folder)) is not None:
             excluded[folder] = why
             continue
         result: dict[str, Any] = strict_loads((folder / RESULT).read_bytes())
         value = result["metrics"][metric]["value"]
         if value is not None:
-            by_world.setdefault(f"{spec.world_digest}/{spec.rules}/{spec.num_days}", []).append(value)
+            by_world.setdefault(f"{header.digests[WORLD]}/{spec.rules}/{spec.num_days}", []).append(value)
     return YearOutcomes(found, excluded)
 
 

@@ -7,8 +7,9 @@ same bytes for any number of workers; the log of model calls keeps the order in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from experiments.engine.folder import RunError, open_header, read_header
 from experiments.engine.header import Header, Spec, make_header
 from experiments.engine.pool import Progress, log_jobs
-from experiments.engine.task import R, Task
+from experiments.engine.task import R, StoredMode, Task
 from experiments.llm.calls import MODEL_CALLS
 from experiments.players.player import as_player
 from experiments.storage.files import exclusive_lock, write_atomically
@@ -63,13 +64,9 @@ def run_task(  # noqa: PLR0913 - what is played, where to, and by whom
         If another process is writing to ``out``.
     """
     player, folder = as_player(agent), Path(out).absolute()  # an agent may leave the working directory
-    folder.mkdir(parents=True, exist_ok=True)
     pins = player.settings if settings is None else settings
     header = make_header(task.mode, player.name, spec, task.digests(spec), pins, salt=player.new_salt())
-    with exclusive_lock(folder):
-        open_header(folder, header)
-        for name, data in task.beside(spec).items():
-            write_atomically(folder / name, data)
+    with opened(task, folder, header):
         with player.sit(folder) as seated:
             before = load_run(task, folder)
             jobs = task.jobs(before, seated.concurrency)
@@ -78,7 +75,18 @@ def run_task(  # noqa: PLR0913 - what is played, where to, and by whom
     return replace(after, folder=Path(out), torn=before.torn, resumed=task.done(before))
 
 
-def load_run(task: Task[Spec, R], folder: str | Path) -> R:
+@contextmanager
+def opened(task: StoredMode[Spec, R], folder: Path, header: Header[Spec]) -> Iterator[None]:
+    """Hold the lock of a run folder, created or of the same run; what comes first is written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with exclusive_lock(folder):
+        open_header(folder, header)
+        for name, data in task.beside(header.spec).items():
+            write_atomically(folder / name, data)
+        yield
+
+
+def load_run(task: StoredMode[Spec, R], folder: str | Path) -> R:
     """Read a run back. A torn last line is left out and counted in ``torn``; any other damage raises.
 
     Raises
@@ -109,10 +117,15 @@ def finish_run(task: Task[Spec, R], folder: Path) -> R:
     if data != log.read_bytes():
         write_atomically(log, data)
         found = load_run(task, folder)
-    for name, content in task.results(found).items():
+    write_derived(task, folder, found)
+    return found
+
+
+def write_derived(task: StoredMode[Spec, R], folder: Path, run: R) -> None:
+    """Write what follows from the log of a run, and what ``verify`` compares the logs with."""
+    for name, content in task.results(run).items():
         write_atomically(folder / name, content)
     write_atomically(folder / LOGS, logs_bytes(folder, task.log))
-    return found
 
 
 def logs_bytes(folder: Path, log: str) -> bytes:

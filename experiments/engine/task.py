@@ -76,8 +76,8 @@ class Reader(Protocol[R_co]):
         ...
 
 
-class Task(Protocol[Spec, R]):
-    """A mode of play."""
+class StoredMode(Protocol[Spec, R]):
+    """What can be read back and checked: all that is asked of a mode whose runs are played by a hand of their own."""
 
     @property
     def mode(self) -> str:
@@ -111,18 +111,6 @@ class Task(Protocol[Spec, R]):
         """Return a reader of a log under ``header``."""
         ...
 
-    def jobs(self, run: R, concurrency: int) -> Sequence[Job]:
-        """Return what is left to do, cut for an agent that does ``concurrency`` of it at once."""
-        ...
-
-    def done(self, run: R) -> int:
-        """Return how many units are there and will not be played again."""
-        ...
-
-    def order(self, header: Header[Spec]) -> Callable[[Row], Any]:
-        """Return what gives the place of a row in a finished log, to sort by."""
-        ...
-
     def check(self, run: R) -> Iterable[str]:
         """Play every row again, without any agent, and yield what differs."""
         ...
@@ -137,4 +125,20 @@ class Task(Protocol[Spec, R]):
 
     def extras(self, run: R) -> Mapping[str, Iterable[str]]:
         """Return other files the mode knows and checks, each with what is wrong with it."""
+        ...
+
+
+class Task(StoredMode[Spec, R], Protocol):
+    """A mode of play whose work is cut into jobs."""
+
+    def jobs(self, run: R, concurrency: int) -> Sequence[Job]:
+        """Return what is left to do, cut for an agent that does ``concurrency`` of it at once."""
+        ...
+
+    def done(self, run: R) -> int:
+        """Return how many units are there and will not be played again."""
+        ...
+
+    def order(self, header: Header[Spec]) -> Callable[[Row], Any]:
+        """Return what gives the place of a row in a finished log, to sort by."""
         ...

@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.engine.header import Header, Spec, code_versions
 from experiments.engine.run import LOGS, load_run, logs_bytes
-from experiments.engine.task import R, Task
+from experiments.engine.task import R, StoredMode
 from experiments.llm.calls import MODEL_CALLS, Ended, Recalled, Reserved, read_calls
 from experiments.storage.files import LOCK, read_whole
 from experiments.storage.journal import HEADER, read_journal
@@ -21,21 +21,27 @@ from terms.strict_json import strict_loads
 _AGAIN = "run the same command again"
 
 
-def verify_run(task: Task[Spec, R], folder: str | Path) -> list[str]:
+def verify_run(task: StoredMode[Spec, R], folder: str | Path) -> list[str]:
     """Return what is wrong with the run in ``folder``; an empty list means that everything agrees."""
+    return check_run(task, folder)[0]
+
+
+def check_run(task: StoredMode[Spec, R], folder: str | Path) -> tuple[list[str], list[str]]:
+    """Return what is wrong with the run in ``folder``, and if nothing is, what :func:`not_covered` says of it."""
     folder, findings = Path(folder), list[str]()
     try:
-        for finding in _findings(task, folder):
+        run = load_run(task, folder)
+        for finding in _findings(task, folder, run):
             findings.append(finding)
     except (ValueError, OSError) as error:
-        findings.append(str(error))
-    return findings
+        return [*findings, str(error)], []
+    return findings, [] if findings else not_covered(task, folder, run)
 
 
-def not_covered(task: Task[Spec, R], folder: str | Path) -> list[str]:
-    """Return what in ``folder`` :func:`verify_run` says nothing about, a line each; the run must be readable."""
+def not_covered(task: StoredMode[Spec, R], folder: str | Path, run: R | None = None) -> list[str]:
+    """Return what in ``folder`` :func:`verify_run` says nothing about, a line each; the ``run`` must be readable."""
     folder = Path(folder)
-    run = load_run(task, folder)
+    run = run or load_run(task, folder)
     covered = {HEADER, LOCK, task.log, *task.beside(run.header.spec), *task.extras(run)}
     lines = [f"{name}: whether it is there at all" for name in task.extras(run)]
     if run.is_complete:
@@ -50,8 +56,7 @@ def not_covered(task: Task[Spec, R], folder: str | Path) -> list[str]:
     return lines
 
 
-def _findings(task: Task[Spec, R], folder: Path) -> Iterator[str]:
-    run = load_run(task, folder)
+def _findings(task: StoredMode[Spec, R], folder: Path, run: R) -> Iterator[str]:
     lock = folder / LOCK
     if os.path.lexists(lock) and read_whole(lock):
         yield f"{LOCK} is not empty"
@@ -70,7 +75,7 @@ def _findings(task: Task[Spec, R], folder: Path) -> Iterator[str]:
             yield from wrong
 
 
-def _world_findings(task: Task[Spec, R], header: Header[Spec]) -> Iterator[str]:
+def _world_findings(task: StoredMode[Spec, R], header: Header[Spec]) -> Iterator[str]:
     now = task.digests(header.spec)
     for name in {**header.digests, **now}:
         if header.digests.get(name) != now.get(name):

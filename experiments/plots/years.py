@@ -140,7 +140,7 @@ def _paid(rows: Sequence[FraudRow], kind: str, *, is_after: bool) -> float:
 
 def over_time(ax: Axes, story: YearStory, unit: str, colors: Palette) -> Axes:
     """Finish a chart over the days: events as numbered bands, promotions as bars along the foot, calendar, legend."""
-    last = max(1, story.spec.num_days)
+    last = max(1, story.header.spec.num_days)
     foot = ax.get_xaxis_transform()
     for number, event in enumerate(story.events, 1):
         ax.axvspan(event.first_day, min(last, event.last_day + 1), color=colors.grid, alpha=0.6, linewidth=0, zorder=0)

@@ -57,7 +57,7 @@ def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedY
     ``excluded`` are counted and named, and are in no other number.
     """
     for story in stories:
-        if sum(other.spec == story.spec for other in stories) > 1:
+        if sum(other.header == story.header for other in stories) > 1:
             raise ValueError(f"runs has the year of {story.label} twice; name each year once")
     sheet = SvgSheet()
     figures = [year_figures(story, sheet) for story in stories]
@@ -93,8 +93,8 @@ def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
     """Return the years by merchant, rules and length, each group with every metric over its years."""
     parts: dict[str, list[YearStory]] = {}
     for story in stories:
-        spec = story.spec
-        parts.setdefault(f"{spec.merchant}, {spec.rules} rules, {spec.num_days} days", []).append(story)
+        spec = story.header.spec
+        parts.setdefault(f"{story.header.agent}, {spec.rules} rules, {spec.num_days} days", []).append(story)
     return [YearGroup(label, _metrics(part), len(part)) for label, part in parts.items()]
 
 

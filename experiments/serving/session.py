@@ -12,15 +12,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from commerce.money import to_yuan
+from experiments.engine.header import make_header
+from experiments.engine.run import opened
 from experiments.serving.faults import RequestError, wrong_turn
 from experiments.serving.settings import ServeSettings
 from experiments.serving.turns import Kept, keep, keep_all, said_by
 from experiments.serving.wire import CallRequest, SessionInfo, YearResult
 from experiments.serving.worlds import Worlds
-from experiments.storage.files import exclusive_lock
 from experiments.storage.journal import JournalWriter
-from experiments.years.run import ENDED, conclude, open_header, open_session
-from experiments.years.transcript import TRANSCRIPT, Line, Outcome, Said, TurnRecord, read_outcome
+from experiments.years.run import concluded, just_played, reopened
+from experiments.years.transcript import TRANSCRIPT, EndRecord, Line, Outcome, OutcomeRecord, Said, TurnRecord
+from experiments.years.year_mode import ENDED, MODE, WORLD, YearMode, open_session
 
 BUSY_SECONDS = 30.0
 
@@ -55,7 +57,6 @@ class ServedYear:
         self._settings, self._agent, self._run = settings, agent, run
         self._worlds = worlds or Worlds()
         self._folder = settings.folder(agent, run)
-        self._folder.mkdir(parents=True, exist_ok=True)
         self._one_turn = threading.Lock()
         self._kept: dict[str, Kept] = {}
         self._journal: JournalWriter | None = None
@@ -63,7 +64,11 @@ class ServedYear:
         self.last_used = time.monotonic()
         with ExitStack() as held:
             held.callback(self._close_journal)
-            held.enter_context(exclusive_lock(self._folder))
+            self._mode = YearMode(lambda header: self._seat)
+            self._seat, spec = settings.seat(agent), settings.spec(agent, run)
+            digests = {WORLD: self._worlds.get(spec).digest}
+            header = make_header(MODE, self._seat.name, spec, digests, self._seat.settings_object)
+            held.enter_context(opened(self._mode, self._folder, header))
             self._restore()
             self._held = held.pop_all()
 
@@ -132,7 +137,7 @@ class ServedYear:
         """End the year if it goes on, and return its public numbers."""
         with self._alone():
             if self._outcome is None:
-                self._conclude(Outcome.AGENT_STOPPED, ENDED)
+                self._finish(EndRecord(outcome=Outcome.AGENT_STOPPED, detail=ENDED))
         return self.result()
 
     def result(self) -> YearResult:
@@ -180,19 +185,17 @@ class ServedYear:
     def _restore(self) -> None:
         """Take the year up from its folder: carry out the transcript again and keep its answers."""
         self._close_journal()
-        spec = self._settings.spec(self._agent, self._run)
-        world = self._worlds.get(spec)
-        self._spec = spec.model_copy(update={"world_digest": world.digest})
-        open_header(self._folder, self._spec)
+        self._log = reopened(self._mode, self._folder)
         self._journal = JournalWriter(self._folder / TRANSCRIPT)
-        self._session = open_session(self._folder, self._spec, world, self._settings.seat(self._agent), self._write)
+        self._session = open_session(self._log, self._write, self._worlds.get(self._log.header.spec))
+        end = self._log.transcript.end
         turns = [line for line in self._session.past if isinstance(line, TurnRecord)]
         self._kept = keep_all(turns, self._session.outcome)
-        self._outcome = read_outcome(self._folder)
-        if self._outcome is None:
-            self._conclude_if_over()
+        self._outcome: OutcomeRecord | None = None
+        if end is not None:
+            self._conclude(end)
         else:
-            self._session.year.stop()
+            self._conclude_if_over()
         self._is_stale = False
 
     def _write(self, *lines: Line) -> None:
@@ -209,9 +212,15 @@ class ServedYear:
 
     def _conclude_if_over(self) -> None:
         if self._session.outcome is not None:
-            self._conclude(self._session.outcome, self._session.detail)
+            self._finish(EndRecord(outcome=self._session.outcome, detail=self._session.detail))
 
-    def _conclude(self, outcome: Outcome, detail: str) -> None:
+    def _finish(self, end: EndRecord) -> None:
         self._is_stale = True  # the year in memory is stopped before its end is on disk
-        self._outcome = conclude(self._folder, self._spec, self._session, outcome, detail).outcome
+        self._session.end(end)
+        self._conclude(end)
         self._is_stale = False
+
+    def _conclude(self, end: EndRecord) -> None:
+        log = just_played(self._log, self._session, end)
+        self._outcome = concluded(self._mode, log).outcome
+        self._session.year.stop()

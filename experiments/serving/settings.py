@@ -46,17 +46,14 @@ class ServeSettings(BaseModel):
 
     def spec(self, agent: str, run: int) -> YearSpec:
         """Return what run ``run`` of ``agent`` is a year of."""
-        seat = self.seat(agent)
         world, repeat = divmod(run, self.repeats)
         return YearSpec(
-            merchant=seat.name,
             world_seed=self.world_seed + world,
             world_dir=None if self.world_dir is None else str(self.world_dir.resolve()),
             rules=self.rules,
             num_days=self.num_days,
             merchant_seed=world,
             repeat=repeat,
-            agent_settings=seat.settings_object,
         )
 
     def folder(self, agent: str, run: int) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 
 from commerce.setting import Setting
 from commerce.tools import tool_schemas
+from experiments.engine.header import Header
 from experiments.llm.calls import MODEL_CALLS, CallLog
 from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
@@ -21,6 +22,7 @@ from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.storekeeper.wire import tool_lines
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
+from experiments.years.seats import MerchantSeat, PlainSeat, YearSeat
 from experiments.years.session import Guard, YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import Opening
@@ -93,39 +95,47 @@ class StorekeeperSeat:
         return PriceGuard(self.settings.price_limit_pct) if is_limited else None
 
     @contextmanager
-    def seated(self, folder: Path, spec: YearSpec) -> Iterator[Storekeeper]:
+    def seated(self, folder: Path, header: Header[YearSpec]) -> Iterator[Storekeeper]:
         """Open the call log of the year and yield the agent, whose answers are taken from there first."""
         if self.client is None:
             raise TypeError(f"{self.name} has no client and cannot play")
         with CallLog(folder / MODEL_CALLS) as log:
-            yield self._keeper(spec, self.client.logged_in(log))
+            yield self._keeper(header, self.client.logged_in(log))
 
-    def check(self, session: YearSession, spec: YearSpec) -> None:
+    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
         """Make sure that every request of the past would be sent again as it was."""
-        self._keeper(spec, None).check(session)
+        self._keeper(header, None).check(session)
 
-    def _keeper(self, spec: YearSpec, client: ChatClient | None) -> Storekeeper:
+    def _keeper(self, header: Header[YearSpec], client: ChatClient | None) -> Storekeeper:
         return Storekeeper(
             client=client,
             name=self.name,
-            seed=year_key(spec),
+            seed=year_key(header),
             settings=self.settings,
             max_output_tokens=self.model.max_output_tokens,
             prices=self.model.prices,
         )
 
 
-def year_key(spec: YearSpec) -> int:
+def year_key(header: Header[YearSpec]) -> int:
     """Return the number that names the calls of a year: years that differ in anything have different ones."""
-    return int(sha256(strict_dumps(spec.to_json_object()).encode()).hexdigest()[:16], 16)
+    what = {"agent": header.agent, "settings": header.settings, "spec": header.spec.model_dump(mode="json")}
+    return int(sha256(strict_dumps(what).encode()).hexdigest()[:16], 16)
 
 
-def storekeeper_seat(spec: YearSpec) -> StorekeeperSeat:
-    """Return the seat that a stored year names, without a connection."""
-    stored = spec.agent_settings or {}
-    return StorekeeperSeat(
-        base_name=stored["base_name"],
-        model=ModelSettings.model_validate(stored["model"]),
-        settings=StorekeeperSettings.model_validate(stored["storekeeper"]),
-        baseline=StorekeeperSettings.model_validate(stored["baseline"]),
-    )
+def year_seat_of(header: Header[YearSpec]) -> YearSeat:
+    """Return the seat of a stored year's agent, without a connection: good for checking only."""
+    stored = header.settings
+    if not stored:
+        return MerchantSeat(header.agent)
+    if "storekeeper" not in stored:
+        return PlainSeat(header.agent, limits=Limits.model_validate(stored.get("limits", {})))
+    try:
+        return StorekeeperSeat(
+            base_name=stored["base_name"],
+            model=ModelSettings.model_validate(stored["model"]),
+            settings=StorekeeperSettings.model_validate(stored["storekeeper"]),
+            baseline=StorekeeperSettings.model_validate(stored["baseline"]),
+        )
+    except KeyError as error:
+        raise ValueError(f"settings of {header.agent!r} have no {error}") from error

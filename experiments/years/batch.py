@@ -1,39 +1,45 @@
-"""Many years at once: merchants in processes, agents in threads, which wait for their models most of the time."""
+"""Many years at once: merchants wherever the engine works, agents in threads, as they mostly wait for their models."""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from experiments.years.run import OnDay, YearRun, run_year
+from experiments.engine.pool import as_done
+from experiments.years.run import OnDay, YearRun, read_played, run_year
 from experiments.years.seats import YearSeat
 from experiments.years.spec import YearSpec
 
-_T = TypeVar("_T")
 
-
-class Job(NamedTuple):
+class YearPlace(NamedTuple):
     """A year and where it goes."""
 
     folder: Path
     spec: YearSpec
 
 
-def run_merchant_years(jobs: Sequence[Job], workers: int = 1) -> Iterator[YearRun]:
-    """Yield each year as it ends."""
-    if workers == 1:
-        for job in jobs:
-            yield run_year(job.folder, job.spec)
-        return
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from _as_they_end([pool.submit(run_year, job.folder, job.spec) for job in jobs])
+def run_merchant_years(name: str, years: Sequence[YearPlace], executor: Executor | None = None) -> Iterator[YearRun]:
+    """Yield each year of the merchant called ``name`` as it ends.
+
+    Raises
+    ------
+    RunError
+        If a worker process died; the same command goes on.
+    """
+    for place, _ in as_done(partial(_play_there, name), years, executor):
+        yield read_played(years[place].folder)
+
+
+def _play_there(name: str, year: YearPlace) -> None:
+    """Play a year in a worker; what it came to is on the disk."""
+    run_year(year.folder, year.spec, name)
 
 
 def run_agent_years(
-    jobs: Sequence[Job],
+    years: Sequence[YearPlace],
     seat: YearSeat,
     workers: int = 1,
     stop: Callable[[], None] = lambda: None,
@@ -41,27 +47,14 @@ def run_agent_years(
 ) -> Iterator[YearRun]:
     """Yield each year as its sitting ends.
 
-    An exception in one year lets the others end theirs and is raised then. An interruption calls ``stop``, which makes
-    every year end at its next call.
+    An exception in one year lets the others that have begun end theirs and is raised then. An interruption calls
+    ``stop``, which makes every year end at its next call.
     """
-    with ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(run_year, job.folder, job.spec, seat, on_day) for job in jobs]
+    with ThreadPoolExecutor(workers) as threads:
         try:
-            yield from _as_they_end(waiting)
+            for _, played in as_done(lambda one: run_year(one.folder, one.spec, seat, on_day), years, threads):
+                yield played
         except BaseException as error:
-            for future in waiting:
-                future.cancel()
             if not isinstance(error, Exception):
                 stop()
             raise
-
-
-def _as_they_end(waiting: Iterable[Future[_T]]) -> Iterator[_T]:
-    failure: BaseException | None = None
-    for future in as_completed(waiting):
-        error = future.exception()
-        if error is None:
-            yield future.result()
-        failure = failure or error
-    if failure is not None:
-        raise failure

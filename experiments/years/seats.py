@@ -12,6 +12,7 @@ from commerce.merchants import MERCHANTS, Merchant, build_merchant
 from commerce.replay import Entry, check_entry, diverged, recordable, result_digest
 from commerce.setting import Setting
 from commerce.year import Result
+from experiments.engine.header import Header
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.session import Guard, YearAgent, YearSession
@@ -28,6 +29,11 @@ class YearSeat(Protocol):
         ...
 
     @property
+    def settings_object(self) -> dict[str, Any]:
+        """What pins it beyond its name."""
+        ...
+
+    @property
     def limits(self) -> Limits:
         """Limits of its sessions."""
         ...
@@ -40,11 +46,11 @@ class YearSeat(Protocol):
         """Return what stands before the store, if anything."""
         ...
 
-    def seated(self, folder: Path, spec: YearSpec) -> AbstractContextManager[YearAgent]:
+    def seated(self, folder: Path, header: Header[YearSpec]) -> AbstractContextManager[YearAgent]:
         """Sit down in the folder of a year: open files, connect, and yield the agent."""
         ...
 
-    def check(self, session: YearSession, spec: YearSpec) -> None:
+    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
         """Make sure that the past of ``session`` is what this agent was sent; raises ``DivergedError``."""
         ...
 
@@ -66,13 +72,13 @@ class PlainSeat:
         return None
 
     @contextmanager
-    def seated(self, folder: Path, spec: YearSpec) -> Iterator[YearAgent]:
+    def seated(self, folder: Path, header: Header[YearSpec]) -> Iterator[YearAgent]:
         """Yield the agent."""
         if self.agent is None:
             raise TypeError(f"{self.name} has no agent and cannot play")
         yield self.agent
 
-    def check(self, session: YearSession, spec: YearSpec) -> None:
+    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
         """Accept any past: what the agent was sent is its own affair."""
 
     @property
@@ -92,6 +98,11 @@ class MerchantSeat:
     merchant: Merchant | None = None
     limits: Limits = field(default_factory=Limits)
 
+    @property
+    def settings_object(self) -> dict[str, Any]:
+        """Nothing: its name says all."""
+        return {}
+
     def opening(self, setting: Setting) -> Opening:
         """Return an opening without a word."""
         return Opening(agent=self.name, messages=(), tools=())
@@ -101,11 +112,11 @@ class MerchantSeat:
         return None
 
     @contextmanager
-    def seated(self, folder: Path, spec: YearSpec) -> Iterator[YearAgent]:
+    def seated(self, folder: Path, header: Header[YearSpec]) -> Iterator[YearAgent]:
         """Yield the merchant as an agent."""
-        yield MerchantAgent(self.name, spec.agent_seed, self.merchant)
+        yield MerchantAgent(self.name, header.spec.agent_seed, self.merchant)
 
-    def check(self, session: YearSession, spec: YearSpec) -> None:
+    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
         """Accept any past: its calls are all there is, and they were carried out again."""
 
 

@@ -26,6 +26,7 @@ from experiments.years.limits import Limits
 from experiments.years.transcript import (
     CallRecord,
     DayRecord,
+    EndRecord,
     Line,
     NoteRecord,
     Opening,
@@ -194,6 +195,11 @@ class YearSession:
             self._unwritten.append(self._checkpoint(self.num_turns))
             self.flush()
         return result
+
+    def end(self, end: EndRecord) -> None:
+        """Write the last line of a sitting."""
+        self.flush()
+        self._write(end)
 
     def flush(self) -> None:
         """Write the bare calls that were not written yet."""

@@ -1,4 +1,4 @@
-"""What happened in a stored year, told from its calls: the reader's side of ``experiments.years.run``.
+"""What happened in a stored year, told from its calls: the reader's side of a year's folder.
 
 The calls are replayed, so every number is derived and every answer is there in full, though the journal holds only its
 digest. Money is in yuan.
@@ -19,9 +19,10 @@ from commerce.tools.handling import clock
 from commerce.types import NegotiationRecord, World
 from commerce.year import Year
 from experiments.engine.folder import RunError
-from experiments.years.run import RESULT, read_spec, read_store_calls, result_object
+from experiments.engine.header import Header
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
+from experiments.years.year_mode import RESULT, read_store_calls, read_year_header, result_object
 
 
 class StoryCall(NamedTuple):
@@ -84,7 +85,7 @@ class YearStory:
     ``transcript`` is that of an agent; a merchant says nothing.
     """
 
-    spec: YearSpec
+    header: Header[YearSpec]
     result: Mapping[str, Any]
     calendar_year: int
     calls: Sequence[StoryCall]
@@ -102,37 +103,44 @@ class YearStory:
         return rows
 
     @property
+    def config(self) -> Mapping[str, Any]:
+        """Return what was played, by whom, for people."""
+        header = self.header
+        settings = {"agent settings": header.settings} if header.settings else {}
+        return {"agent": header.agent, **header.spec.model_dump(mode="json"), **header.digests, **settings}
+
+    @property
     def label(self) -> str:
         """Return the merchant, the world and the rules in a few words."""
-        return year_label(self.spec)
+        return year_label(self.header.agent, self.header.spec)
 
 
 class ExcludedYear(NamedTuple):
     """A year that a provider's fault or a reached budget ended: counted, and in no other number."""
 
-    spec: YearSpec
+    header: Header[YearSpec]
     outcome: OutcomeRecord
 
     @property
     def label(self) -> str:
         """Return the agent, the world and the rules in a few words."""
-        return year_label(self.spec)
+        return year_label(self.header.agent, self.header.spec)
 
 
 def read_excluded(folder: str | Path) -> ExcludedYear | None:
     """Return the year in ``folder`` if it ended by no doing of its agent, else ``None``."""
     outcome = read_outcome(Path(folder))
-    return None if outcome is None or outcome.is_scored else ExcludedYear(read_spec(Path(folder)), outcome)
+    return None if outcome is None or outcome.is_scored else ExcludedYear(read_year_header(Path(folder)), outcome)
 
 
 def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
     folder = Path(folder)
-    spec = read_spec(folder)
+    header = read_year_header(folder)
     is_open = read_outcome(folder) is None
     if is_open or not (folder / RESULT).is_file():
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
-    year = Year(spec.build_world(), spec.build_rules())
+    year = Year(header.spec.build_world(), header.spec.build_rules())
     try:
         calls = [_repeat(year, entry) for entry in read_store_calls(folder)]
     except DivergedError as error:
@@ -141,8 +149,8 @@ def read_story(folder: str | Path) -> YearStory:
             f"{folder}: {where} is answered differently; it was altered, or played by another version"
         ) from None
     year.stop()
-    transcript = None if spec.agent_settings is None else read_transcript(folder)
-    return replace(_story(spec, year, calls), transcript=transcript)
+    transcript = read_transcript(folder) if header.settings else None
+    return replace(_story(header, year, calls), transcript=transcript)
 
 
 def _repeat(year: Year, entry: Entry) -> StoryCall:
@@ -152,13 +160,13 @@ def _repeat(year: Year, entry: Entry) -> StoryCall:
     return StoryCall(day, clock(minute), str(entry.tool), entry.arguments, result.ok, result.to_json_object())
 
 
-def _story(spec: YearSpec, year: Year, calls: Sequence[StoryCall]) -> YearStory:
+def _story(header: Header[YearSpec], year: Year, calls: Sequence[StoryCall]) -> YearStory:
     world, num_days = year.setting.world, year.setting.rules.num_days
     events = [StoryPeriod(event.name, event.first_day, event.last_day) for event in world.events]
     promotions = [StoryPeriod(one.name, *window) for one in world.promotions for window in one.windows]
     return YearStory(
-        spec=spec,
-        result=result_object(spec, year),
+        header=header,
+        result=result_object(header, year),
         calendar_year=world.year,
         calls=calls,
         events=_within(events, num_days),

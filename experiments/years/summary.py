@@ -72,9 +72,14 @@ def _p_value(pooled: Estimate) -> Estimate:
 def years_summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return every metric over the years of ``results`` (as in ``result.json``), and what each year was."""
     metrics = [{name: Measure(**entry) for name, entry in result["metrics"].items()} for result in results]
-    worlds = [result["spec"]["world_digest"] for result in results]
+    worlds = [result["world_digest"] for result in results]
     years = [
-        {"spec": result["spec"], "end": result["end"], "final_assets": result["metrics"]["final_assets"]["value"]}
+        {
+            "agent": result["agent"],
+            "spec": result["spec"],
+            "end": result["end"],
+            "final_assets": result["metrics"]["final_assets"]["value"],
+        }
         for result in results
     ]
     return {**summary_to_json(summarize_years(metrics, worlds)), "years": years}

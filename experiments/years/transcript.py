@@ -2,20 +2,22 @@
 
 The folder of a year::
 
-    year.json          what it is: YearSpec, the agent's settings in ``agent_settings`` (written first)
-    transcript.jsonl   Opening, then TurnRecord, CallRecord, NoteRecord and DayRecord as they happened (the truth)
+    run.json           what it is: the header of every run, its spec a YearSpec (written first)
+    transcript.jsonl   Opening, then TurnRecord, CallRecord, NoteRecord and DayRecord as they happened, and EndRecord
+                       once a sitting has ended (the truth)
     model_calls.jsonl  every attempt at a model, with its money and latency; only where a model plays
     store_calls.jsonl  the store calls with digests of their answers, derived once the year has ended
     result.json        every number of the year; only if it ended by the agent's own doing
     outcome.json       OutcomeRecord: how the sitting ended
 
 A line is written after its turn is done and holds nothing that depends on when it was written, so a year that was
-killed and resumed has the bytes of an unbroken one. Latency and failed attempts are in ``model_calls.jsonl``.
+killed and resumed has the bytes of an unbroken one; the end of a sitting that is not scored leaves the transcript again
+when the year goes on. Latency and failed attempts are in ``model_calls.jsonl``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +27,7 @@ from pydantic import Field, TypeAdapter
 
 from experiments.llm.records import MALFORMED, PROMPT_FILTER, Record, ToolCall, Usage
 from experiments.llm.spending import Spending
-from experiments.storage.journal import read_journal
+from experiments.storage.journal import errors_in_words, read_journal
 from terms.strict_json import strict_loads
 
 TRANSCRIPT, OUTCOME = "transcript.jsonl", "outcome.json"
@@ -187,6 +189,14 @@ class DayRecord(Record):
     num_unpriced: int
 
 
+class EndRecord(Record):
+    """The last line: how a sitting ended, with the reason in words. Only the end of a scored year stays."""
+
+    event: Literal["end"] = "end"
+    outcome: Outcome
+    detail: str
+
+
 class OutcomeRecord(Record):
     """The content of ``outcome.json``. ``spending`` covers every attempt of every sitting, also the lost ones."""
 
@@ -199,17 +209,21 @@ class OutcomeRecord(Record):
     spending: Spending = Spending()
 
 
-Line = Annotated[Opening | TurnRecord | CallRecord | NoteRecord | DayRecord, Field(discriminator="event")]
+Line = Annotated[Opening | TurnRecord | CallRecord | NoteRecord | DayRecord | EndRecord, Field(discriminator="event")]
 """What one line of a transcript is."""
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """A transcript read back. ``lines`` are all in order, ``torn`` the bytes of an unfinished last line left out."""
+    """A transcript read back.
+
+    ``lines`` are all between opening and end in order, ``torn`` the bytes of an unfinished last line left out.
+    """
 
     opening: Opening | None
     lines: Sequence[TurnRecord | CallRecord | NoteRecord | DayRecord] = ()
+    end: EndRecord | None = None
     outcome: OutcomeRecord | None = None
     torn: int = 0
     turns: Sequence[TurnRecord] = field(init=False)
@@ -221,9 +235,31 @@ class Transcript:
             object.__setattr__(self, name, tuple(line for line in self.lines if isinstance(line, kind)))
 
 
-def parse_lines(rows: Iterable[dict[str, Any]]) -> list[Line]:
-    """Return stored rows as records."""
-    return [_LINE.validate_python(row) for row in rows]
+class TranscriptReader:
+    """Reads a transcript, line by line."""
+
+    def __init__(self) -> None:
+        self._opening: Opening | None = None
+        self._lines: list[TurnRecord | CallRecord | NoteRecord | DayRecord] = []
+        self._end: EndRecord | None = None
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Take in a line; raises ``ValueError`` for one that is none, or that does not belong where it stands."""
+        line = _LINE.validate_python(row)
+        if isinstance(line, Opening) != (self._opening is None):
+            raise ValueError("a transcript has one opening, as its first line")
+        if self._end is not None:
+            raise ValueError("a line follows the end of the year")
+        if isinstance(line, Opening):
+            self._opening = line
+        elif isinstance(line, EndRecord):
+            self._end = line
+        else:
+            self._lines.append(line)
+
+    def done(self, outcome: OutcomeRecord | None = None, torn: int = 0) -> Transcript:
+        """Return the transcript."""
+        return Transcript(self._opening, self._lines, self._end, outcome, torn)
 
 
 def read_transcript(folder: str | Path) -> Transcript:
@@ -234,20 +270,24 @@ def read_transcript(folder: str | Path) -> Transcript:
     DamagedJournalError
         If a whole line was altered.
     ValueError
-        If a line is none of the records, or the first is no opening.
+        If a line is none of the records, or does not belong where it stands.
     """
-    folder = Path(folder)
+    folder, reader = Path(folder), TranscriptReader()
     journal = read_journal(folder / TRANSCRIPT)
-    outcome = read_outcome(folder)
-    if not journal.rows:
-        return Transcript(None, outcome=outcome, torn=journal.torn)
-    opening, *rest = parse_lines(journal.rows)
-    if not isinstance(opening, Opening) or any(isinstance(line, Opening) for line in rest):
-        raise ValueError(f"{folder / TRANSCRIPT} must have one opening, as its first line")
-    return Transcript(opening, [line for line in rest if not isinstance(line, Opening)], outcome, journal.torn)
+    for number, row in enumerate(journal.rows, 1):
+        try:
+            reader.add(row)
+        except ValueError as error:
+            raise ValueError(f"{folder / TRANSCRIPT}, line {number}: {errors_in_words(error)}") from error
+    return reader.done(read_outcome(folder), journal.torn)
 
 
 def read_outcome(folder: Path) -> OutcomeRecord | None:
     """Return how the year in ``folder`` ended, ``None`` if it was interrupted or never ran."""
     path = folder / OUTCOME
-    return OutcomeRecord.model_validate(strict_loads(path.read_bytes())) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return OutcomeRecord.model_validate(strict_loads(path.read_bytes()))
+    except ValueError as error:
+        raise ValueError(f"{path}: {errors_in_words(error)}") from error

@@ -14,14 +14,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from experiments.engine.run import load_run
 from experiments.fault_server import FaultServer
 from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
-from experiments.years.run import open_session, read_spec, run_year
+from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
+from experiments.years.year_mode import YearMode
 
 DAYS = 365
 
@@ -31,7 +33,7 @@ def play(url: str, num_turns: int) -> str:
     model = ModelSettings(model=f"shop/rule-based/{DAYS}", base_url=url, max_output_tokens=8_000)
     client = ChatClient(model, meter=Meter())
     seat = StorekeeperSeat("shop", model, StorekeeperSettings(max_turns=num_turns), client)
-    spec = YearSpec(merchant=seat.name, num_days=DAYS, agent_settings=seat.settings_object)
+    spec = YearSpec(num_days=DAYS)
     with tempfile.TemporaryDirectory() as folder:
         start, wall = time.process_time(), time.perf_counter()
         turns = run_year(folder, spec, seat).outcome.turns
@@ -39,8 +41,8 @@ def play(url: str, num_turns: int) -> str:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         size = sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6
         start = time.process_time()
-        stored = read_spec(Path(folder))
-        seat.check(open_session(Path(folder), stored, seat), stored)
+        log = load_run(YearMode(lambda header: seat), folder)
+        seat.check(log.session, log.header)
         again = time.process_time() - start
     client.close()
     return (

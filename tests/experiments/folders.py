@@ -11,6 +11,7 @@ from pathlib import Path
 
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import LOG, PARQUET, SUMMARY
+from experiments.modes import check_folder
 from experiments.players.player import as_player
 from experiments.storage.journal import HEADER, chain_start, encode_lines
 
@@ -38,6 +39,11 @@ def rewrite_log(path, change):
     """Change the rows of a log as a forger would who knows how its lines are chained."""
     rows = [json.loads(line)["data"] for line in path.read_bytes().splitlines()]
     path.write_bytes(encode_lines(change(rows), chain_start(path)))
+
+
+def findings_in(folder):
+    """Return what is wrong with the run in a folder, whatever its mode."""
+    return check_folder(Path(folder))[0]
 
 
 def rows_of(job, agent):

@@ -7,11 +7,12 @@ import json
 import pytest
 
 from experiments.comparing.years import YearOutcomes, compare_years, read_outcomes
-from experiments.storage.journal import encode_line
+from experiments.engine.header import make_header
+from experiments.storage.journal import HEADER, encode_line
 from experiments.years.metric_words import BETTER, YEAR_METRICS
-from experiments.years.run import HEADER, RESULT, outcome_bytes
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
+from experiments.years.year_mode import RESULT
 from terms.strict_json import strict_dumps
 
 
@@ -83,12 +84,12 @@ def test_a_result_that_lies_beside_an_outcome_without_a_score_is_excluded(tmp_pa
         folder = tmp_path / str(place)
         folder.mkdir()
         folders.append(folder)
-        spec = YearSpec(merchant="m", num_days=3, world_seed=place, agent_settings={"limits": {}}, world_digest="d")
-        (folder / HEADER).write_bytes(encode_line(spec.to_json_object()))
+        header = make_header("year", "m", YearSpec(num_days=3, world_seed=place), {"world": "d"}, {"limits": {}})
+        (folder / HEADER).write_bytes(encode_line(header.model_dump(mode="json")))
         (folder / RESULT).write_text(strict_dumps({"metrics": {"final_assets": {"value": 7.0}}}))
         if outcome is not None:
             record = OutcomeRecord(outcome=outcome, detail="", is_scored=outcome.is_scored, turns=1, days=1, end=None)
-            (folder / OUTCOME).write_bytes(outcome_bytes(record))
+            (folder / OUTCOME).write_text(record.model_dump_json())
     found = read_outcomes(folders, "final_assets")
     assert found.values == {"m": {"d/paper/3": [7.0]}}
     assert found.excluded == {folders[1]: "provider_fault", folders[2]: "unfinished"}

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from experiments.modes import check_folder
 from experiments.serving.client import YearClient
 from experiments.serving.connection import MAX_STRANGERS
 from experiments.serving.faults import RequestError
@@ -21,7 +22,6 @@ from experiments.serving.sessions import Sessions
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
 from experiments.serving.wire import CallRequest
 from experiments.storage.files import write_atomically
-from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
 HEAD = f"POST /v1/finish HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\r\n".encode()
@@ -143,7 +143,7 @@ def test_arguments_that_cannot_be_stored_do_not_stop_the_year(tmp_path, amount, 
         assert status == 200
         assert json.loads(answer["tool_responses"][0]["content"])["error"]["code"] == "malformed_arguments"
         assert send(address, "POST", "/v1/finish", {"session": session})[0] == 200
-    assert verify_year(settings.folder("a", 0)) == []
+    assert check_folder(settings.folder("a", 0)) == ([], [])
 
 
 def test_a_huge_body_is_refused_whether_or_not_it_says_so(address):
@@ -346,7 +346,7 @@ def test_more_agents_than_there_is_room_for_all_finish(tmp_path, monkeypatch):
     with hosted(settings) as address, ThreadPoolExecutor(5) as pool:
         assert list(pool.map(whole_year, range(5))) == ["finished"] * 5
     for place in range(5):
-        assert verify_year(settings.folder(f"a{place}", 0)) == []
+        assert check_folder(settings.folder(f"a{place}", 0)) == ([], [])
 
 
 def test_a_folder_in_use_is_a_clear_answer(address, settings, agent):
@@ -363,7 +363,7 @@ def test_a_folder_with_another_year_is_left_alone_and_its_settings_are_not_told(
         status, fault = send(address, "POST", "/v1/session", {"agent": "a"})
     assert (status, fault["error"]["code"]) == (409, "other_year")
     assert "7" not in fault["error"]["message"]
-    assert "agent_settings.limits.max_turns: 4000 there, 7 now" in caplog.text
+    assert "settings.limits.max_turns: 4000 there, 7 now" in caplog.text
 
 
 @pytest.mark.parametrize("failing", ["append", "model_dump"])
@@ -397,7 +397,9 @@ def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkey
 
 
 @pytest.mark.parametrize("num_written", [0, 1, 2])
-def test_an_end_that_could_not_be_written_is_no_end(address, settings, monkeypatch, agent, num_written):
+def test_an_end_whose_files_could_not_be_written_is_written_out_later(
+    address, settings, monkeypatch, agent, num_written
+):
     session = open_session(address, agent)
     written = []
 
@@ -408,12 +410,12 @@ def test_an_end_that_could_not_be_written_is_no_end(address, settings, monkeypat
         write_atomically(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr("experiments.years.run.write_atomically", full)
+        patch.setattr("experiments.engine.run.write_atomically", full)
         assert send(address, "POST", "/v1/finish", {"session": session})[0] == 500
-    status, answer = send(address, "POST", "/v1/actions", turn(session, 0, BALANCE), Idempotency_Key="0")
-    assert (status, json.loads(answer["tool_responses"][0]["content"])["ok"]) == (200, True)
+    late = send(address, "POST", "/v1/actions", turn(session, 0, BALANCE), Idempotency_Key="0")
+    assert code_of(late) == (409, "year_over")
     assert send(address, "POST", "/v1/finish", {"session": session})[1]["outcome"] == "agent_stopped"
-    assert verify_year(settings.folder(agent, 0)) == []
+    assert check_folder(settings.folder(agent, 0)) == ([], [])
 
 
 def test_a_busy_session_is_said_to_be_busy(address, agent, monkeypatch):

@@ -14,11 +14,11 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from commerce.world import DEFAULT_SEED
+from experiments.modes import check_folder
 from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import TOKEN_FILE, TOKEN_VARIABLE
 from experiments.serving.world_seed import SEED_FILE
 from experiments.years.transcript import read_outcome, read_transcript
-from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_session, send, server_process, turn
 
 
@@ -124,7 +124,7 @@ def test_an_agent_that_hangs_up_leaves_a_year_to_go_on_with_or_ends_it(tmp_path,
         return
     assert outcome is not None
     assert (outcome.outcome, outcome.turns) == ("agent_stopped", 1)
-    assert verify_year(folder) == []
+    assert check_folder(folder) == ([], [])
 
 
 def test_requests_are_logged_without_the_token_when_asked(tmp_path):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from experiments.modes import check_folder
 from experiments.serving.openapi import OPENAPI, openapi_text
 from experiments.serving.settings import ServeSettings
 from experiments.years.transcript import read_transcript
-from experiments.years.verify import verify_year
 from tests.experiments.serving.hosting import WAIT, hosted, open_session, send, send_raw, turn
 
 
@@ -57,7 +57,7 @@ def test_a_year_from_opening_to_result(address, settings, agent):
     assert result["multiplier"] == result["final_assets"] / 100_000
     assert result["calls"] == {"open_store": 1, "wait_for_next_day": 10}
     folder = settings.folder(agent, 0)
-    assert verify_year(folder) == []
+    assert check_folder(folder) == ([], [])
     transcript = read_transcript(folder)
     assert transcript.turns[0].said.content == "Hello."
     assert len(transcript.days) == 10
@@ -74,7 +74,7 @@ def test_finish_ends_a_year_early_and_may_be_repeated(address, settings, agent):
     assert send_raw(address, "GET", f"/v1/result?session={session}")[2] == first[2]
     status, fault = send(address, "POST", "/v1/actions", turn(session, 1, WAIT), Idempotency_Key="1")
     assert (status, fault["error"]["code"]) == (409, "year_over")
-    assert verify_year(settings.folder(agent, 0)) == []
+    assert check_folder(settings.folder(agent, 0)) == ([], [])
 
 
 def test_turns_without_calls_end_a_year_and_so_does_the_turn_limit(address):

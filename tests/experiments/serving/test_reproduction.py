@@ -14,14 +14,16 @@ import pytest
 
 from commerce.world import DEFAULT_SEED
 from experiments.llm.records import ToolCall
+from experiments.modes import check_folder
 from experiments.serving.client import read_result
 from experiments.serving.sessions import Sessions
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import CallRequest
-from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
+from experiments.storage.journal import HEADER
+from experiments.years.run import run_year
 from experiments.years.session import YearSession
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Said, read_transcript
-from experiments.years.verify import verify_year
+from experiments.years.year_mode import RESULT, STORE_CALLS
 from terms.strict_json import strict_dumps
 from tests.experiments.folders import REPOSITORY
 from tests.experiments.serving.hosting import ENVIRONMENT, server_process
@@ -81,7 +83,7 @@ def assert_same(folder: Path, reference: Path) -> None:
     assert ours.opening == theirs.opening
     assert [turn.told for turn in ours.turns] == [turn.told for turn in theirs.turns]
     assert ours.days == theirs.days
-    assert verify_year(folder) == []
+    assert check_folder(folder) == ([], [])
 
 
 @pytest.mark.parametrize("door", ["http", "mcp", "stdio"])
@@ -165,4 +167,4 @@ def test_a_year_begun_in_this_process_is_taken_up_by_the_server(tmp_path):
         assert year.act([CallRequest(name="check_balance")], "k", turn=1) == first
         year.finish()
     assert [turn.key for turn in read_transcript(found).turns] == [None, "k"]
-    assert verify_year(found) == []
+    assert check_folder(found) == ([], [])

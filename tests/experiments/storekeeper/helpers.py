@@ -21,7 +21,7 @@ WAIT, BALANCE = "wait_for_next_day", "check_balance"
 
 @functools.cache
 def world():
-    return YearSpec(merchant="x").build_world()
+    return YearSpec().build_world()
 
 
 def new_year(num_days=3) -> Year:

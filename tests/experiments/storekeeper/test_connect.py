@@ -7,10 +7,11 @@ import sys
 import pytest
 from pydantic import ValidationError
 
+from experiments.engine.header import make_header
 from experiments.fault_server import FaultServer
 from experiments.players.model_options import ModelOptions
 from experiments.storekeeper.connect import connected, plan_seat
-from experiments.storekeeper.seat import storekeeper_seat, year_key
+from experiments.storekeeper.seat import year_key, year_seat_of
 from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
 from experiments.years.spec import YearSpec
 
@@ -51,22 +52,23 @@ def test_money_and_pace_may_change_and_what_changes_an_answer_may_not(tmp_path):
         assert seat(**changed).settings_object != plain
 
 
+def header_of(made, **spec):
+    return make_header("year", made.name, YearSpec(**spec), {}, made.settings_object)
+
+
 def test_a_stored_year_names_its_seat():
-    made = seat(effort="low", **{"memory": "ledger"})
-    spec = YearSpec(merchant=made.name, agent_settings=made.settings_object)
-    read = storekeeper_seat(YearSpec.model_validate(spec.to_json_object()))
+    made = seat(effort="low", memory="ledger")
+    header = header_of(made)
+    read = year_seat_of(type(header).model_validate(header.model_dump(mode="json")))
     assert (read.name, read.settings, read.settings_object) == (made.name, made.settings, made.settings_object)
-    with pytest.raises(TypeError, match="no client"), read.seated(None, spec):
+    with pytest.raises(TypeError, match="no client"), read.seated(None, header):
         pass
 
 
 def test_years_that_differ_in_anything_have_calls_of_their_own():
-    specs = [
-        YearSpec(merchant="m", world_seed=1),
-        YearSpec(merchant="m", world_seed=2),
-        YearSpec(merchant="m", num_days=9),
-    ]
-    assert len({year_key(spec) for spec in specs}) == 3
+    headers = [header_of(seat(), world_seed=1), header_of(seat(), world_seed=2), header_of(seat(), num_days=9)]
+    headers += [header_of(seat(), repeat=1), header_of(seat(effort="low"))]
+    assert len({year_key(header) for header in headers}) == 5
 
 
 @pytest.mark.parametrize(
@@ -116,11 +118,13 @@ def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
         asked = 0
         with pytest.raises(BudgetExceeded):  # noqa: PT012 - the ceiling is met in whichever sitting comes to it
             for sitting in range(10_000):
-                with connected(plan_seat("openai:bot", options), options, [tmp_path / "a", tmp_path / "b"]) as ready:
-                    spec = YearSpec(merchant="m")
-                    with ready.seated(tmp_path / "ab"[sitting % 2], spec) as keeper:
-                        keeper.client.complete([{"role": "user", "content": "x" * 8_000}], call_id=str(sitting))
-                        asked += 1
+                folders = [tmp_path / "a", tmp_path / "b"]
+                with (
+                    connected(plan_seat("openai:bot", options), options, folders) as ready,
+                    ready.seated(folders[sitting % 2], header_of(ready)) as keeper,
+                ):
+                    keeper.client.complete([{"role": "user", "content": "x" * 8_000}], call_id=str(sitting))
+                    asked += 1
         assert asked >= 2
         assert server.stats["microusd"] <= 40_000
 

@@ -12,7 +12,7 @@ from commerce.replay import DivergedError
 from experiments.llm.errors import BudgetExceeded, ContextOverflow, ServerFault, ToolsUnavailable
 from experiments.llm.records import Completion, ToolCall
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
-from experiments.years.transcript import DayRecord, NoteRecord, Outcome, TurnRecord, parse_lines
+from experiments.years.transcript import DayRecord, NoteRecord, Outcome, TranscriptReader, TurnRecord
 from tests.experiments.llm.scripted import ScriptedClient
 from tests.experiments.storekeeper.helpers import (
     BALANCE,
@@ -51,8 +51,10 @@ class TestWhatVendorsDo:
         assert one["tool_calls"][0]["extra_content"] == SIGNED["extra_content"]
         assert one["tool_calls"][0]["id"] == "x" * 900
         assert two["reasoning_details"] == [{"type": "x", "data": "y"}]
-        read_back = [parse_lines([line.model_dump(mode="json")])[0] for line in lines]
-        assert read_back == lines
+        reader = TranscriptReader()
+        for line in lines:
+            reader.add(line.model_dump(mode="json"))
+        assert [reader.done().opening, *reader.done().lines] == lines
 
     def test_calls_as_text_are_told_at_once_and_end_the_year_as_the_servers_fault(self, caplog):
         written = Completion(

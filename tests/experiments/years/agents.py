@@ -69,5 +69,5 @@ class Lost(Conducted):
 def play(agent, folder: Path, num_days=6) -> Path:
     """Run the year of ``agent`` into ``folder`` and return it."""
     seat = PlainSeat(agent.name, agent)
-    run_year(folder, YearSpec(merchant=seat.name, num_days=num_days, agent_settings=seat.settings_object), seat)
+    run_year(folder, YearSpec(num_days=num_days), seat)
     return folder

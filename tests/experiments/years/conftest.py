@@ -24,9 +24,11 @@ def hostile_merchant(call) -> None:
 def stories(tmp_path_factory) -> tuple[YearStory, ...]:
     """Return two worlds of one merchant, an idle year, and one full of hostile text."""
     folder = tmp_path_factory.mktemp("stories")
-    specs = [YearSpec(merchant="privileged", world_seed=seed, rules="fair", num_days=45) for seed in (1, 2)]
-    specs += [YearSpec(merchant="idle", num_days=5), YearSpec(merchant=HOSTILE, num_days=3)]
-    for index, spec in enumerate(specs):
-        seat = MerchantSeat(spec.merchant, hostile_merchant if spec.merchant == HOSTILE else None)
+    years = [(YearSpec(world_seed=seed, rules="fair", num_days=45), MerchantSeat("privileged")) for seed in (1, 2)]
+    years += [
+        (YearSpec(num_days=5), MerchantSeat("idle")),
+        (YearSpec(num_days=3), MerchantSeat(HOSTILE, hostile_merchant)),
+    ]
+    for index, (spec, seat) in enumerate(years):
         run_year(folder / str(index), spec, seat)
-    return tuple(read_story(folder / str(index)) for index in range(len(specs)))
+    return tuple(read_story(folder / str(index)) for index in range(len(years)))

@@ -17,6 +17,7 @@ import pytest
 from commerce.config import PAPER
 from commerce.merchants import build_merchant
 from experiments.engine.folder import RunError
+from experiments.engine.run import LOGS
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.llm.calls import MODEL_CALLS, Attempt, Ended, Reserved, read_calls
 from experiments.llm.client import ChatClient
@@ -24,15 +25,17 @@ from experiments.llm.meter import Meter
 from experiments.llm.pacing import Timing
 from experiments.llm.records import ToolCall
 from experiments.llm.settings import ModelSettings
-from experiments.storage.journal import encode_lines, read_journal
+from experiments.modes import check_folder
+from experiments.storage.journal import HEADER
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
-from experiments.years.batch import Job, run_agent_years
-from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
+from experiments.years.batch import YearPlace, run_agent_years
+from experiments.years.run import run_year
 from experiments.years.seats import MerchantSeat, PlainSeat
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, TurnRecord, read_transcript
-from experiments.years.verify import verify_year
+from experiments.years.year_mode import RESULT, STORE_CALLS, read_store_calls
+from tests.experiments.folders import findings_in, rewrite_log
 from tests.experiments.storekeeper.helpers import world
 
 DAYS = 8
@@ -74,13 +77,12 @@ def seat_at(server, days=DAYS, *, budget=None, **chosen) -> StorekeeperSeat:
 
 
 def spec_of(seat, days=DAYS, **more) -> YearSpec:
-    return YearSpec(merchant=seat.name, num_days=days, agent_settings=seat.settings_object, **more)
+    return YearSpec(num_days=days, **more)
 
 
 def without_spec(folder: Path) -> dict:
     result = json.loads((folder / RESULT).read_bytes())
-    result.pop("spec")
-    return result
+    return {name: value for name, value in result.items() if name not in ("agent", "spec")}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +91,7 @@ def merchant_year(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("merchant")
     rules = PAPER.model_copy(update={"num_days": HORIZON})
     seat = MerchantSeat("rule-based", build_merchant("rule-based", world(), rules))
-    run_year(folder, YearSpec(merchant="rule-based", num_days=DAYS), seat)
+    run_year(folder, YearSpec(num_days=DAYS), seat)
     assert json.loads((folder / RESULT).read_bytes())["tools"]["calls"]["chatbox"] > 10
     return folder
 
@@ -111,7 +113,7 @@ def whole(server, tmp_path_factory) -> Path:
 
 class TestWhole:
     def test_it_is_the_year_of_the_merchant_to_the_byte(self, whole, merchant_year):
-        assert (whole / STORE_CALLS).read_bytes() == (merchant_year / STORE_CALLS).read_bytes()
+        assert read_store_calls(whole) == read_store_calls(merchant_year)
         assert without_spec(whole) == without_spec(merchant_year)
 
     def test_turns_left_the_context_on_the_way(self, whole):
@@ -133,7 +135,7 @@ class TestWhole:
         assert read_transcript(whole).days[-1].known_microusd == sum(bills)
 
     def test_it_verifies_and_is_not_played_again(self, whole, server):
-        assert verify_year(whole) == []
+        assert check_folder(whole) == ([], [])
         before = {path.name: path.read_bytes() for path in whole.iterdir()}
         asked = server.stats["requests"]
         seat = seat_at(server)
@@ -153,24 +155,26 @@ class TestWhole:
         ],
     )
     def test_one_altered_line_is_found(self, whole, tmp_path, change, says):
-        for name in (HEADER, TRANSCRIPT, MODEL_CALLS, OUTCOME, *DERIVED):
+        for name in (HEADER, TRANSCRIPT, MODEL_CALLS, OUTCOME, LOGS, *DERIVED):
             (tmp_path / name).write_bytes((whole / name).read_bytes())
-        rows = read_journal(tmp_path / TRANSCRIPT).rows
-        change(rows)
-        (tmp_path / TRANSCRIPT).write_bytes(encode_lines(rows))
-        (finding,) = verify_year(tmp_path)
-        assert says in finding
+
+        def forge(rows):
+            change(rows)
+            return rows
+
+        rewrite_log(tmp_path / TRANSCRIPT, forge)
+        assert says in findings_in(tmp_path)[0]
 
     @pytest.mark.parametrize("name", [OUTCOME, *DERIVED])
     def test_one_altered_number_in_what_follows_is_found(self, whole, tmp_path, name):
-        for one in (HEADER, TRANSCRIPT, MODEL_CALLS, OUTCOME, *DERIVED):
+        for one in (HEADER, TRANSCRIPT, MODEL_CALLS, OUTCOME, LOGS, *DERIVED):
             (tmp_path / one).write_bytes((whole / one).read_bytes())
         data = (tmp_path / name).read_bytes()
         place = next(place for place in range(len(data) // 2, len(data)) if data[place : place + 1].isdigit())
         (tmp_path / name).write_bytes(
             data[:place] + (b"1" if data[place : place + 1] != b"1" else b"2") + data[place + 1 :]
         )
-        (finding,) = verify_year(tmp_path)
+        (finding,) = findings_in(tmp_path)
         assert name in finding
 
 
@@ -182,7 +186,7 @@ class TestOutcomes:
         assert (lost.outcome, lost.is_scored, lost.turns) == (Outcome.PROVIDER_FAULT, False, 20)
         assert "Insufficient credits" in lost.detail
         assert not (tmp_path / RESULT).exists()
-        assert verify_year(tmp_path) == []
+        assert check_folder(tmp_path) == ([], [])
         assert run_year(tmp_path, spec_of(seat), seat).outcome.outcome is Outcome.FINISHED
         assert (tmp_path / TRANSCRIPT).read_bytes() == (whole / TRANSCRIPT).read_bytes()
 
@@ -203,7 +207,7 @@ class TestOutcomes:
         assert (fault.outcome, fault.is_scored) == (Outcome.AGENT_FAULT, True)
         assert (fault.turns, fault.end) == (1, "stopped")
         assert without_spec(tmp_path)["end"] == "stopped"
-        assert verify_year(tmp_path) == []
+        assert check_folder(tmp_path) == ([], [])
 
     @pytest.mark.parametrize(
         ("model", "outcome"),
@@ -214,7 +218,7 @@ class TestOutcomes:
         seat = StorekeeperSeat("idle", idle, client=client_of(idle))
         ended = run_year(tmp_path, spec_of(seat), seat).outcome
         assert (ended.outcome, ended.turns, ended.is_scored) == (outcome, 3, True)
-        assert verify_year(tmp_path) == []
+        assert check_folder(tmp_path) == ([], [])
 
     def test_bankruptcy_is_an_outcome_of_its_own(self, tmp_path):
         """Day 8 on costs 1,000 yuan a day without a store: 100,000 are gone on day 107, ten mornings later it ends."""
@@ -230,15 +234,15 @@ class TestOutcomes:
                     session.act(Said(tool_calls=tuple(batch)))
 
         seat = PlainSeat("idler", Idler())
-        spec = YearSpec(merchant="idler", num_days=200, agent_settings=seat.settings_object)
+        spec = YearSpec(num_days=200)
         ended = run_year(tmp_path, spec, seat).outcome
         assert (ended.outcome, ended.end, ended.is_scored) == (Outcome.BANKRUPT, "bankruptcy", True)
-        assert verify_year(tmp_path) == []
+        assert check_folder(tmp_path) == ([], [])
         assert read_transcript(tmp_path).turns[0].sent is None
 
     def test_another_year_in_the_folder_is_refused(self, whole, server):
         other = seat_at(server, memory="ledger")
-        with pytest.raises(RunError, match=r"agent_settings.storekeeper.memory"):
+        with pytest.raises(RunError, match=r"settings.storekeeper.memory"):
             run_year(whole, spec_of(other), other)
 
 
@@ -247,12 +251,12 @@ def test_every_fault_of_twenty_kinds_changes_nothing_but_the_way(merchant_year, 
         seat = seat_at(server)
         ended = run_year(tmp_path, spec_of(seat), seat).outcome
         assert ended.outcome is Outcome.FINISHED
-        assert (tmp_path / STORE_CALLS).read_bytes() == (merchant_year / STORE_CALLS).read_bytes()
+        assert read_store_calls(tmp_path) == read_store_calls(merchant_year)
         assert without_spec(tmp_path) == without_spec(merchant_year)
         met = {bill.fault for bill in server.ledger}
         assert len(met & set(EVERY_KIND)) >= 18
         reconcile(tmp_path, server.ledger)
-    assert verify_year(tmp_path) == []
+    assert check_folder(tmp_path) == ([], [])
 
 
 def test_calls_that_the_store_refuses_change_nothing_but_their_count(merchant_year, tmp_path):
@@ -264,7 +268,7 @@ def test_calls_that_the_store_refuses_change_nothing_but_their_count(merchant_ye
     assert without_spec(tmp_path)["days"] == without_spec(merchant_year)["days"]
     codes = {told.code for turn in read_transcript(tmp_path).turns for told in turn.told} - {None}
     assert {"malformed_arguments", "invalid_arguments", "unknown_tool"} <= codes
-    assert verify_year(tmp_path) == []
+    assert check_folder(tmp_path) == ([], [])
 
 
 def reconcile(folder, ledger, *, was_killed=False) -> None:
@@ -311,7 +315,7 @@ def test_sixteen_years_at_once_with_faults(tmp_path):
     ]
     with FaultServer(FaultPlan(dict.fromkeys(kinds, 0.05), seed=2), slow_s=0.05) as server:
         seat = seat_at(server)
-        jobs = [Job(tmp_path / str(world), spec_of(seat, world_seed=world)) for world in range(16)]
+        jobs = [YearPlace(tmp_path / str(world), spec_of(seat, world_seed=world)) for world in range(16)]
         played = list(run_agent_years(jobs, seat, workers=16))
         assert [one.outcome.outcome for one in played] == [Outcome.FINISHED] * 16
         assert server.stats["most_in_flight"] > 4
@@ -319,10 +323,10 @@ def test_sixteen_years_at_once_with_faults(tmp_path):
             reconcile(job.folder, server.ledger)
     rules = PAPER.model_copy(update={"num_days": HORIZON})
     for job in jobs:
-        spec = YearSpec(merchant="rule-based", num_days=DAYS, world_seed=job.spec.world_seed)
+        spec = YearSpec(num_days=DAYS, world_seed=job.spec.world_seed)
         seat = MerchantSeat("rule-based", build_merchant("rule-based", spec.build_world(), rules))
         run_year(job.folder / "merchant", spec, seat)
-        assert (job.folder / STORE_CALLS).read_bytes() == (job.folder / "merchant" / STORE_CALLS).read_bytes()
+        assert read_store_calls(job.folder) == read_store_calls(job.folder / "merchant")
 
 
 PLAY = """
@@ -372,7 +376,7 @@ def test_a_killed_year_is_finished_to_the_same_bytes(server, whole, tmp_path):
     for name in (TRANSCRIPT, *DERIVED):
         assert (folder / name).read_bytes() == (whole / name).read_bytes()
     assert_no_answer_was_paid_twice(folder)
-    assert verify_year(folder) == []
+    assert check_folder(folder) == ([], [])
 
 
 @pytest.mark.parametrize("kept", [0, 1, 5_000, 150_001, -1])
@@ -390,7 +394,7 @@ def test_a_torn_transcript_is_finished_to_the_same_bytes_and_costs_nothing_again
 
 def test_years_at_once_are_those_played_alone(server, tmp_path):
     seat = seat_at(server, 2)
-    jobs = [Job(tmp_path / str(world), spec_of(seat, 2, world_seed=world)) for world in (1, 2)]
+    jobs = [YearPlace(tmp_path / str(world), spec_of(seat, 2, world_seed=world)) for world in (1, 2)]
     played = list(run_agent_years(jobs, seat, workers=2))
     assert [one.outcome.outcome for one in played] == [Outcome.FINISHED] * 2
     for job in jobs:
@@ -411,7 +415,7 @@ def test_memories_play_the_same_draws(server, tmp_path):
         run_year(tmp_path / memory, spec_of(seat, 6), seat)
         results.append(without_spec(tmp_path / memory))
         digests.add(read_transcript(tmp_path / memory).turns[-1].sent.digest)
-        assert verify_year(tmp_path / memory) == []
+        assert check_folder(tmp_path / memory) == ([], [])
     assert all(result == results[0] for result in results[:4])
     assert len(digests) == 5
 
@@ -420,17 +424,17 @@ def test_memories_play_the_same_draws(server, tmp_path):
 @pytest.mark.timeout(3600)
 def test_a_whole_year_with_faults_and_twenty_kills(tmp_path):
     days, rng = 365, random.Random(5)
-    run_year(tmp_path / "merchant", YearSpec(merchant="rule-based", num_days=days))
+    run_year(tmp_path / "merchant", YearSpec(num_days=days), "rule-based")
     with FaultServer(FaultPlan(dict.fromkeys(EVERY_KIND, 0.05), seed=3), slow_s=0.01) as server:
         folder = tmp_path / "killed"
         killed = kill_and_finish(server, folder, days, [rng.uniform(0.1, 12) for _ in range(20)])
         assert killed >= 15
-        assert (folder / STORE_CALLS).read_bytes() == (tmp_path / "merchant" / STORE_CALLS).read_bytes()
+        assert read_store_calls(folder) == read_store_calls(tmp_path / "merchant")
         assert without_spec(folder) == without_spec(tmp_path / "merchant")
         assert_no_answer_was_paid_twice(folder)
         reconcile(folder, server.ledger, was_killed=True)
     assert any(isinstance(line, TurnRecord) for line in read_transcript(folder).lines)
-    assert verify_year(folder) == []
+    assert check_folder(folder) == ([], [])
 
 
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path):

@@ -8,9 +8,10 @@ import pytest
 
 from commerce.metrics import year_metrics
 from commerce.year import Year
-from experiments.years.run import HEADER, RESULT, STORE_CALLS, read_store_calls
+from experiments.storage.journal import HEADER
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME
+from experiments.years.year_mode import RESULT, STORE_CALLS, read_store_calls
 
 FILES = (HEADER, STORE_CALLS, RESULT)
 YEAR = ("year", "--agent", "rule-based", "--days", 45, "--rules", "fair")
@@ -22,7 +23,7 @@ def test_json_holds_every_metric_and_final_assets_in_yuan(terms, tmp_path):
     summary = json.loads(printed)
     years = summary.pop("years")
     assert summary.pop("excluded") == []
-    spec = YearSpec(merchant="idle", num_days=1)
+    spec = YearSpec(num_days=1)
     assert set(summary) == set(year_metrics(Year(spec.build_world(), spec.build_rules())))
     assert all(set(entry) == {"estimate", "low", "high", "n"} for entry in summary.values())
     assert [year["spec"]["world_seed"] for year in years] == [4, 5]
@@ -84,7 +85,7 @@ def test_another_year_in_the_same_folder_is_refused(terms, tmp_path):
     terms("year", "--agent", "idle", "--days", 2, "--out", "year")
     code, _, told = terms("year", "--agent", "rule-based", "--days", 2, "--out", "year")
     assert code != 0
-    assert "merchant: 'idle' there, 'rule-based' now" in told
+    assert "agent: 'idle' there, 'rule-based' now" in told
 
 
 def test_verify_and_report_take_the_folder_of_a_year(terms, tmp_path):

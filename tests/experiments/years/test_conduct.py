@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.modes import check_folder
 from experiments.years.conduct import (
     evictions,
     knowledge_by_day,
@@ -12,7 +13,6 @@ from experiments.years.conduct import (
     tool_errors,
 )
 from experiments.years.transcript import read_transcript
-from experiments.years.verify import verify_year
 from tests.experiments.report.cases import HOSTILE
 from tests.experiments.years.agents import Conducted, Idler, play
 
@@ -20,7 +20,7 @@ from tests.experiments.years.agents import Conducted, Idler, play
 @pytest.fixture(scope="module")
 def transcript(tmp_path_factory):
     folder = play(Conducted(), tmp_path_factory.mktemp("conducted"))
-    assert verify_year(folder) == []
+    assert check_folder(folder) == ([], [])
     return read_transcript(folder)
 
 

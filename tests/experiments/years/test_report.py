@@ -49,7 +49,7 @@ def test_hostile_text_stays_text(page, html):
 
 
 def test_metrics_have_words_and_one_column_a_group(stories, page):
-    spec = YearSpec(merchant="idle", num_days=1)
+    spec = YearSpec(num_days=1)
     assert set(YEAR_METRICS) == set(year_metrics(Year(spec.build_world(), spec.build_rules())))
     assert set(YEAR_HEADLINE) <= set(YEAR_METRICS)
     privileged, idle, _ = group_years(stories)
@@ -67,7 +67,7 @@ def test_the_journal_holds_every_call_in_order(stories, page):
     assert [data["strings"][call[2]] for call in year["calls"]] == [call.tool for call in story.calls]
     assert HOSTILE in data["strings"]
     assert [call[3] for call in year["calls"]] == [int(call.is_ok) for call in story.calls]
-    assert len(year["mornings"]) == story.spec.num_days
+    assert len(year["mornings"]) == story.header.spec.num_days
     assert max(map(len, data["strings"])) < ANSWER_LIMIT + 40
 
 

@@ -9,17 +9,18 @@ import pytest
 from commerce.replay import DivergedError
 from experiments.llm.errors import ServerFault
 from experiments.llm.records import ToolCall
+from experiments.modes import check_folder
 from experiments.storage.journal import JournalWriter, encode_line
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
-from experiments.years.run import RESULT, run_year
+from experiments.years.run import run_year
 from experiments.years.seats import PlainSeat
 from experiments.years.session import YearSession
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, Said, read_transcript
-from experiments.years.verify import verify_year
+from experiments.years.year_mode import RESULT
 from terms.strict_json import strict_dumps
-from tests.experiments.folders import rewrite_log
+from tests.experiments.folders import findings_in, rewrite_log
 from tests.experiments.storekeeper.helpers import BALANCE, WAIT, new_year
 
 
@@ -114,7 +115,7 @@ class Faulty(Waiter):
 
 def run(folder, agent, **more):
     seat = PlainSeat("waiter", agent, **more)
-    return run_year(folder, YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object), seat).outcome
+    return run_year(folder, YearSpec(num_days=3), seat).outcome
 
 
 def test_any_agent_leaves_the_same_folder(tmp_path):
@@ -123,12 +124,12 @@ def test_any_agent_leaves_the_same_folder(tmp_path):
     assert (len(story.turns), [day.day for day in story.days], story.notes) == (3, [1, 2, 3], ())
     assert (story.opening.agent, story.outcome.spending.num_settled) == ("waiter", 0)
     assert story.turns[0].sent is None
-    assert verify_year(tmp_path) == []
+    assert check_folder(tmp_path) == ([], [])
 
 
 def test_each_morning_is_told_and_the_last_one_again_when_it_goes_on(tmp_path):
     seat = PlainSeat("waiter", Faulty())
-    spec = YearSpec(merchant="waiter", num_days=3, agent_settings=seat.settings_object)
+    spec = YearSpec(num_days=3)
     told = []
     with pytest.raises(KeyError):
         run_year(tmp_path, spec, seat, lambda spec, day: told.append(day.day))
@@ -139,7 +140,7 @@ def test_each_morning_is_told_and_the_last_one_again_when_it_goes_on(tmp_path):
 def test_an_agent_that_leaves_early_is_scored_as_stopped(tmp_path):
     left = run(tmp_path, Waiter(leaves_after=1))
     assert (left.outcome, left.detail, left.end) == (Outcome.AGENT_STOPPED, "the agent left before the end", "stopped")
-    assert verify_year(tmp_path) == []
+    assert check_folder(tmp_path) == ([], [])
 
 
 class Idle(Waiter):
@@ -160,16 +161,15 @@ def test_every_altered_digit_and_word_of_an_outcome_is_found(tmp_path, agent):
     run(tmp_path, agent)
     path = tmp_path / OUTCOME
     text = path.read_text()
-    assert verify_year(tmp_path) == []
+    assert check_folder(tmp_path) == ([], [])
     for place in (place for place, char in enumerate(text) if char.isdigit()):
         path.write_text(text[:place] + ("1" if text[place] != "1" else "2") + text[place + 1 :])
-        assert verify_year(tmp_path), text[place - 20 : place + 1]
+        assert findings_in(tmp_path), text[place - 20 : place + 1]
     told = json.loads(text)
-    same = {Outcome.PROVIDER_FAULT, Outcome.BUDGET} if not told["is_scored"] else {told["outcome"]}
-    for other in set(Outcome) - same:
+    for other in set(Outcome) - {told["outcome"]}:
         for is_scored in (True, False):
             path.write_bytes(outcome_bytes_of(told | {"outcome": other, "is_scored": is_scored}))
-            assert verify_year(tmp_path), (other, is_scored)
+            assert findings_in(tmp_path), (other, is_scored)
 
 
 def outcome_bytes_of(told) -> bytes:
@@ -179,26 +179,38 @@ def outcome_bytes_of(told) -> bytes:
 def test_a_score_beside_an_outcome_without_one_is_found(tmp_path):
     run(tmp_path, Unfortunate())
     (tmp_path / RESULT).write_text("{}")
-    assert verify_year(tmp_path) == [f"{RESULT} is there although {OUTCOME} says that the year has no score"]
+    assert findings_in(tmp_path) == [f"{RESULT} is there although the year has no score"]
 
 
-def test_what_an_interrupted_end_left_goes_when_the_year_goes_on_without_a_score(tmp_path):
-    run(tmp_path, Waiter(leaves_after=1))
-    (tmp_path / OUTCOME).unlink()  # killed before the last of the three files
-    assert not run(tmp_path, Unfortunate()).is_scored
-    assert verify_year(tmp_path) == []
+def test_an_end_whose_files_were_not_all_written_is_written_out_and_not_played_again(tmp_path):
+    ended = run(tmp_path, Waiter(leaves_after=1))
+    (tmp_path / OUTCOME).unlink()  # killed before the last of the files
+    assert findings_in(tmp_path) == [f"{OUTCOME} is missing; run the same command again"]
+    assert run(tmp_path, Unfortunate()) == ended
+    assert check_folder(tmp_path) == ([], [])
+
+
+def test_the_end_of_a_sitting_without_a_score_leaves_the_transcript_when_the_year_goes_on(tmp_path):
+    assert not run(tmp_path / "lost", Unfortunate()).is_scored
+    lost = read_transcript(tmp_path / "lost")
+    assert lost.end.outcome is Outcome.PROVIDER_FAULT
+    num = len(lost.turns)
+    run(tmp_path / "lost", Waiter(3 - num))
+    run(tmp_path / "whole", Waiter())
+    for name in (TRANSCRIPT, OUTCOME, RESULT, "logs.json"):
+        assert (tmp_path / "lost" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_a_turn_limit_is_part_of_what_the_year_is(tmp_path):
     assert run(tmp_path, Waiter(), limits=Limits(max_turns=2)).outcome is Outcome.AGENT_STOPPED
-    assert verify_year(tmp_path) == []
+    assert check_folder(tmp_path) == ([], [])
 
 
 def test_an_exception_of_the_agents_code_is_raised_and_the_turns_are_kept(tmp_path):
     with pytest.raises(KeyError):
         run(tmp_path, Faulty())
     assert len(read_transcript(tmp_path).turns) == 1
-    assert verify_year(tmp_path) == ["outcome.json is missing; run the same command again"]
+    assert findings_in(tmp_path) == ["the year has not ended; run the same command again"]
     assert run(tmp_path, Waiter()).turns == 3
 
 
@@ -207,7 +219,7 @@ def test_a_transcript_without_an_opening_is_refused(tmp_path):
     rewrite_log(tmp_path / TRANSCRIPT, lambda rows: rows[1:])
     with pytest.raises(ValueError, match="one opening"):
         read_transcript(tmp_path)
-    assert "one opening" in verify_year(tmp_path)[0]
+    assert "one opening" in findings_in(tmp_path)[0]
 
 
 def test_an_empty_folder_and_a_torn_line_are_told(tmp_path):

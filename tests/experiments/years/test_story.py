@@ -9,17 +9,19 @@ import pytest
 
 from experiments.engine.folder import RunError
 from experiments.plots.years import SMOOTH_DAYS, _trailing_mean
-from experiments.years.run import HEADER, RESULT, STORE_CALLS, run_year
+from experiments.storage.journal import HEADER
+from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.story import FraudRow, read_story
+from experiments.years.year_mode import RESULT, STORE_CALLS
 
-SPEC = YearSpec(merchant="rule-based", num_days=8)
+SPEC = YearSpec(num_days=8)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("year")
-    run_year(folder, SPEC)
+    run_year(folder, SPEC, "rule-based")
     return folder
 
 
