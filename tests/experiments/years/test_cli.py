@@ -29,7 +29,7 @@ def test_json_holds_every_metric_and_final_assets_in_yuan(terms, tmp_path):
     assert [year["spec"]["world_seed"] for year in years] == [4, 5]
     assets = summary["final_assets"]
     assert assets["estimate"] == pytest.approx(sum(year["final_assets"] for year in years) / 2)
-    assert assets["low"] < assets["estimate"] < assets["high"]
+    assert assets["low"] is None or assets["low"] < assets["estimate"] < assets["high"]  # two may be too few to say
     assert assets["n"] == 2
     result = json.loads((tmp_path / "runs/year-rule-based-fair/world-4-days-45" / RESULT).read_text())
     assert years[0]["final_assets"] == result["metrics"]["final_assets"]["value"]
