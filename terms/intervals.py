@@ -6,10 +6,11 @@ Hall's (1992, Journal of the Royal Statistical Society B 54, 221-228), which tur
 .. math::
     h(t) = t + a t^2 / 3 + a^2 t^3 / 27 + a / 6, \qquad a = g / \sqrt n,
 
-so that its law is Student's again up to terms in ``1 / n`` when the blocks are skewed. The p-value is the larger of
-the two, so it is below 5 % exactly where the 95 % interval leaves the null value out. The variance is that of the
-blocks and of a part of one more block as far out as the furthest, the part being the share of blocks that repeat the
-most common value: blocks that are mostly alike have hidden what the rare ones do.
+so that its law is Student's again up to terms in ``1 / n`` when the blocks are skewed. By what factor this widens the
+95 % interval below and above the mean, by that it widens it at every level, and the p-value goes with it: it is below
+5 % exactly where the 95 % interval leaves the null value out. The variance is that of the blocks and of a part of one
+more block as far out as the furthest, the part being the share of blocks that repeat the most common value: blocks that
+are mostly alike have hidden what the rare ones do.
 
 Fewer than :data:`FEW` blocks, or fewer than :data:`FEW_APART` that differ from the most common value, say too little:
 no interval and no p-value. ``python -m tests.bench.coverage`` shows what this covers, of every kind of number and n.
@@ -80,20 +81,28 @@ def _longest_run(values: Floats) -> NDArray[np.intp]:
 def mean_bounds(mean: Floats | float, spread: Spread, level: float = LEVEL) -> tuple[Floats, Floats]:
     """Return the interval of ``mean`` at confidence ``level``; nan where the blocks say too little."""
     quantile = student_quantile(0.5 + level / 2, spread.blocks - 1) if spread.blocks > 1 else math.nan
-    up, down = _untwisted(quantile, spread.skew), _untwisted(-quantile, spread.skew)
-    low = mean - np.maximum(quantile, up) * spread.error
-    high = mean - np.minimum(-quantile, down) * spread.error
-    return low, high
+    below, above = _widenings(spread)
+    return mean - quantile * below * spread.error, mean + quantile * above * spread.error
 
 
 def mean_p(mean: Floats | float, spread: Spread) -> Floats:
     """Return the two-sided p-value of a true mean of 0; nan where the blocks say too little."""
     from scipy.special import stdtr
 
-    t, a = mean / spread.error, spread.skew
-    twisted = t + a * t**2 / 3 + a**2 * t**3 / 27 + a / 6
-    found: Floats = 2 * stdtr(spread.blocks - 1, -np.minimum(np.abs(t), np.abs(twisted)))
+    t = mean / spread.error
+    below, above = _widenings(spread)
+    found: Floats = 2 * stdtr(spread.blocks - 1, -np.abs(t) / np.where(t > 0, below, above))
     return found
+
+
+def _widenings(spread: Spread) -> tuple[Floats, Floats]:
+    """Return by how much Hall's 95 % interval is wider than Student's below and above the mean, at least 1.
+
+    The same factors serve every level: far out in the tails his expansion says nothing any more.
+    """
+    quantile = student_quantile(0.5 + LEVEL / 2, spread.blocks - 1) if spread.blocks > 1 else math.nan
+    below, above = _untwisted(quantile, spread.skew) / quantile, _untwisted(-quantile, spread.skew) / -quantile
+    return np.maximum(1.0, below), np.maximum(1.0, above)
 
 
 def _untwisted(h: float, a: Floats) -> Floats:
