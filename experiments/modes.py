@@ -17,7 +17,7 @@ YEARS = YearMode(year_seat_of)
 MODES: tuple[StoredMode[Any, Any], ...] = (EPISODES, SESSIONS, YEARS)
 
 
-def mode_of(folder: Path) -> StoredMode[Any, Any]:
+def task_of(folder: Path) -> StoredMode[Any, Any]:
     """Return the mode whose run is in ``folder``."""
     name = kind_of(folder)
     for mode in MODES:
@@ -29,7 +29,7 @@ def mode_of(folder: Path) -> StoredMode[Any, Any]:
 def check_folder(folder: Path) -> tuple[list[str], list[str]]:
     """Return what is wrong with the run in ``folder``, and where nothing is, which files the check says nothing of."""
     try:
-        task = mode_of(folder)
+        task = task_of(folder)
     except (ValueError, OSError) as error:
         return [str(error)], []
     return check_run(task, folder)

@@ -117,7 +117,7 @@ def test_a_year_without_a_result_says_what_to_do(whole, tmp_path):
 
 def test_a_year_that_goes_on_says_so(whole, tmp_path):
     cut_short(whole, tmp_path)
-    assert findings_in(tmp_path) == ["the year has not ended; run the same command again"]
+    assert findings_in(tmp_path) == ["transcript.jsonl: the year has not ended; run the same command again"]
 
 
 def cut_short(whole, folder) -> None:

@@ -210,7 +210,7 @@ def test_an_exception_of_the_agents_code_is_raised_and_the_turns_are_kept(tmp_pa
     with pytest.raises(KeyError):
         run(tmp_path, Faulty())
     assert len(read_transcript(tmp_path).turns) == 1
-    assert findings_in(tmp_path) == ["the year has not ended; run the same command again"]
+    assert findings_in(tmp_path) == ["transcript.jsonl: the year has not ended; run the same command again"]
     assert run(tmp_path, Waiter()).turns == 3
 
 
