@@ -79,6 +79,7 @@ def _year_cost(folder: Path, *, as_json: bool) -> None:
     from experiments.years.spec import year_label
     from experiments.years.year_mode import read_year_header
 
+    _require_calls(folder)
     header, facts = read_year_header(folder), call_facts(read_calls(folder / MODEL_CALLS))
     if as_json:
         out(json.dumps(_facts_object(facts), allow_nan=False))
@@ -87,13 +88,18 @@ def _year_cost(folder: Path, *, as_json: bool) -> None:
     _show_facts(facts)
 
 
+def _require_calls(folder: Path) -> None:
+    """Raise if the log of model calls lacks an answer that the run has read."""
+    task = task_of(folder)
+    for finding in call_findings(folder, task.receipts(load_run(task, folder))):
+        raise RunError(f"{folder}: {finding}; what the calls cost is not known")
+
+
 def _what_was_played(folder: Path) -> tuple[str, list[int], dict[str, list[dict[str, Any]]]]:
     """Return who played what, the agent seeds of its episodes or periods, and the receipts by name of these."""
     from experiments.sessions.folder import is_sessions, played_seeds
 
-    task = task_of(folder)
-    for finding in call_findings(folder, task.receipts(load_run(task, folder))):
-        raise RunError(f"{folder}: {finding}; what the calls cost is not known")
+    _require_calls(folder)
     if is_sessions(folder):
         sessions = load_run(SESSIONS, folder)
         label = f"{sessions.header.agent} in sessions, {sessions.header.spec.label}"

@@ -12,13 +12,22 @@ from experiments.episodes.folder import DROPPED, LOG
 from experiments.episodes.suite_task import EPISODES
 from experiments.fault_server import FaultServer
 from experiments.llm.calls import MODEL_CALLS
+from experiments.llm.client import ChatClient
+from experiments.llm.meter import Meter
+from experiments.llm.settings import ModelSettings
 from experiments.modes import check_folder
 from experiments.players.registry import ModelOptions, build_agent
+from experiments.serving.sessions import Sessions
+from experiments.serving.settings import ServeSettings
+from experiments.serving.wire import CallRequest
 from experiments.sessions.folder import GAP
 from experiments.sessions.gap import sessions_gap
 from experiments.sessions.gap_file import write_gap
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
+from experiments.storekeeper.seat import StorekeeperSeat
+from experiments.years.run import run_year
+from experiments.years.spec import YearSpec
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
 from terms.agents import build_scripted
@@ -56,7 +65,32 @@ def of_a_model(task, spec):
     return play
 
 
+def merchants_year(folder, seed):
+    run_year(folder, YearSpec(world_seed=seed, num_days=4), "random-legal")
+
+
+def models_year(folder, seed):
+    with FaultServer() as server:
+        model = ModelSettings(model="shop/idle/3", base_url=server.url, max_output_tokens=500)
+        client = ChatClient(model, meter=Meter())
+        seat = StorekeeperSeat("shop", model, client=client)
+        run_year(folder, YearSpec(world_seed=seed, num_days=3), seat)
+        client.close()
+
+
+def served_year(folder, seed):
+    settings = ServeSettings(out=folder.parent / "served", world_seed=seed, num_days=3)
+    with Sessions(settings) as sessions:
+        year = sessions.open("outsider", 0)
+        for turn in range(3):
+            year.act([CallRequest(name="wait_for_next_day")], str(turn), turn=turn)
+    settings.folder("outsider", 0).rename(folder)
+
+
 KINDS = {
+    "year of a merchant": merchants_year,
+    "year of a model": models_year,
+    "year of an agent outside": served_year,
     "episodes": episodes,
     "episodes of a catalogue": catalogue,
     "episodes of a model": of_a_model(EPISODES, FEW),
