@@ -7,6 +7,7 @@ runs, so that help comes at once.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -50,7 +51,8 @@ def main() -> None:
     """Run the command line; expected failures become one clear line instead of a traceback."""
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a name must not end a run
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a letter that a terminal lacks must not end a run
     try:
         app()
     except BaseException as error:
