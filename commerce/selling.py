@@ -24,7 +24,7 @@ from commerce.streams import keyed_uniforms
 from commerce.types import BoolArray, FloatArray, IntArray, Promotion
 
 
-class Offer(NamedTuple):
+class ShelfOffer(NamedTuple):
     """What stores offered on one day, store after store: row of the store, place on its shelf, SKU, price, discount."""
 
     store: IntArray
@@ -55,7 +55,7 @@ def sell_day(setting: Setting, state: YearState, day: int) -> None:
         book_sales(setting, state, stores, _chosen(offer, units > 0), units[units > 0], day)
 
 
-def day_offer(setting: Setting, stores: Sequence[StoreState], day: int) -> Offer:
+def day_offer(setting: Setting, stores: Sequence[StoreState], day: int) -> ShelfOffer:
     """Return what customers of ``stores`` could buy on ``day`` and at what price."""
     places = [((store.window_units > 0) & (store.window_fen > 0)).nonzero()[0] for store in stores]
     nothing = np.zeros(0, dtype=np.int64)  # without it there would be no type when no store is open
@@ -64,7 +64,7 @@ def day_offer(setting: Setting, stores: Sequence[StoreState], day: int) -> Offer
     owner = np.repeat(np.arange(len(stores)), [len(mine) for mine in places])
     listed = np.concatenate([*price, nothing]).astype(np.float64)
     running = tuple(_running(setting, store, day) for store in stores)
-    offer = Offer(
+    offer = ShelfOffer(
         owner,
         np.concatenate([*places, nothing]),
         np.concatenate([*skus, nothing]),
@@ -85,7 +85,7 @@ def _running(setting: Setting, store: StoreState, day: int) -> Promotion | None:
     return promotion if promotion.is_active(day) else None
 
 
-def _discount(setting: Setting, store: StoreState, offer: Offer, part: slice) -> None:
+def _discount(setting: Setting, store: StoreState, offer: ShelfOffer, part: slice) -> None:
     """Lower the prices of one store to those of its promotion, and note what the discount is worth."""
     offer.price_fen[part] *= 1 - store.window_discount
     if setting.rules.promotion_base == "list":
@@ -96,7 +96,7 @@ def _discount(setting: Setting, store: StoreState, offer: Offer, part: slice) ->
     offer.discount[part] = np.clip(1 - offer.price_fen[part] / base, 0.0, 1.0)
 
 
-def expected_demand(setting: Setting, stores: Sequence[StoreState], offer: Offer, day: int) -> FloatArray:
+def expected_demand(setting: Setting, stores: Sequence[StoreState], offer: ShelfOffer, day: int) -> FloatArray:
     """Return expected units of each SKU of ``offer``, after both saturations."""
     rules, skus = setting.rules, offer.skus
     elasticity = setting.elasticity[skus]
@@ -120,7 +120,7 @@ def _common_factor(setting: Setting, store: StoreState, day: int) -> float:
     return factor * setting.rules.weekend_factor if setting.is_weekend(day) else factor
 
 
-def _units_sold(setting: Setting, stores: Sequence[StoreState], offer: Offer, day: int) -> IntArray:
+def _units_sold(setting: Setting, stores: Sequence[StoreState], offer: ShelfOffer, day: int) -> IntArray:
     expected = expected_demand(setting, stores, offer, day)
     wanted = round_demand(expected, keyed_uniforms(setting.demand_keys[offer.skus], day))
     there = [
@@ -130,13 +130,13 @@ def _units_sold(setting: Setting, stores: Sequence[StoreState], offer: Offer, da
     return np.asarray(np.minimum(wanted, np.concatenate(there)))
 
 
-def _chosen(offer: Offer, mask: BoolArray) -> Offer:
+def _chosen(offer: ShelfOffer, mask: BoolArray) -> ShelfOffer:
     store, places, skus, price, discount, promotions = offer
-    return Offer(store[mask], places[mask], skus[mask], price[mask], discount[mask], promotions)
+    return ShelfOffer(store[mask], places[mask], skus[mask], price[mask], discount[mask], promotions)
 
 
 def book_sales(
-    setting: Setting, state: YearState, stores: Sequence[StoreState], offer: Offer, units: IntArray, day: int
+    setting: Setting, state: YearState, stores: Sequence[StoreState], offer: ShelfOffer, units: IntArray, day: int
 ) -> None:
     """Book ``units`` of each SKU of ``offer`` as sold on ``day``: shelf and lots shrink, one order each is opened."""
     num, skus = len(units), offer.skus
@@ -158,7 +158,7 @@ def book_sales(
         _book_in_store(state, store, offer, orders, part)
 
 
-def _book_in_store(state: YearState, store: StoreState, offer: Offer, orders: Orders, part: slice) -> None:
+def _book_in_store(state: YearState, store: StoreState, offer: ShelfOffer, orders: Orders, part: slice) -> None:
     places, units = offer.places[part], orders.units[part]
     store.shelf[places] -= units
     store.sold[places] = units
@@ -169,7 +169,7 @@ def _book_in_store(state: YearState, store: StoreState, offer: Offer, orders: Or
 
 
 def _new_orders(
-    setting: Setting, state: YearState, offer: Offer, numbers: IntArray, units: IntArray, day: int
+    setting: Setting, state: YearState, offer: ShelfOffer, numbers: IntArray, units: IntArray, day: int
 ) -> Orders:
     rules, skus, num = setting.rules, offer.skus, len(units)
     unit_fen = np.maximum(1, round_fen(offer.price_fen))

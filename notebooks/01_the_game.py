@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 
 import terms
 from experiments.plots.charts import plot_curves, plot_intervals
-from experiments.plots.game import plot_concession_rates, plot_price_path, plot_response
+from experiments.plots.negotiation import plot_concession_rates, plot_price_path, plot_response
 from experiments.stats.paired import compare
 from experiments.stats.wording import PAIR_HEADINGS, pair_row
 

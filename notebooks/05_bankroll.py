@@ -26,7 +26,7 @@ import numpy as np
 
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
-from experiments.comparing.orders import order_agents
+from experiments.comparing.rankings import order_agents
 from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.suite_task import EPISODES

@@ -133,7 +133,7 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
 
 
 def decompose(  # noqa: PLR0913 - one parameter an option
-    agent: options.Agent,
+    agent: options.AgentOption,
     reference: Annotated[Literal["oracle", "clairvoyant"], typer.Option(help="Whom to measure against.")] = "oracle",
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
@@ -148,7 +148,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
-    budget_usd: options.Budget = None,
+    budget_usd: options.BudgetUsd = None,
     model: options.ModelKeys = None,
 ) -> None:
     """Split what an agent leaves on the table into inference, uncertainty, control and execution, with intervals."""

@@ -11,7 +11,7 @@ import typer
 from experiments.cli import options
 from experiments.cli.show import note, out
 
-Agent = Annotated[
+AskedAgent = Annotated[
     str, typer.Option(help="openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local; openai: lists the models.")
 ]
 Talks = Annotated[int, typer.Option("--negotiations", min=1, help="Negotiations that the forecast is for.")]
@@ -20,11 +20,11 @@ _MARKS = {"yes": "yes", "partly": "partly", "no": "NO", "unknown": "?"}
 
 
 def check(
-    agent: Agent,
+    agent: AskedAgent,
     base_url: options.BaseUrl = None,
     model: options.ModelKeys = None,
     negotiations: Talks = 1800,
-    budget_usd: options.Budget = "0.25",
+    budget_usd: options.BudgetUsd = "0.25",
     as_json: options.AsJson = False,
 ) -> None:
     """Say in half a minute what a model's server can do, and what a suite and a year would ask of it."""

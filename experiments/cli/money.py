@@ -37,7 +37,7 @@ from terms import Scenario
 from terms.cells import DEFAULT_REGIMES
 
 if TYPE_CHECKING:
-    from experiments.comparing.orders import Cell
+    from experiments.comparing.rankings import RankCell
     from experiments.sessions.folder import SessionsRun
     from experiments.sessions.spec import SessionsSpec
 
@@ -50,7 +50,7 @@ Mode = Annotated[
 
 def bankroll(  # noqa: PLR0913 - one parameter an option
     context: typer.Context,
-    agent: options.Agent,
+    agent: options.AgentOption,
     supplier_mode: Mode = "pool",
     sessions: Annotated[
         int, typer.Option(min=1, max=100_000, help="Independent sessions, each with suppliers of its own.")
@@ -71,7 +71,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     scheduler: options.Scheduler = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
-    budget_usd: options.Budget = None,
+    budget_usd: options.BudgetUsd = None,
     model: options.ModelKeys = None,
 ) -> None:
     """Run sessions of negotiations with cash and ruin, and print every metric; the same command resumes."""
@@ -130,7 +130,7 @@ def _agree(context: typer.Context, asked: SessionsSpec, spec: SessionsSpec) -> N
 
 def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
     """Order agents by SE+, by regret and by terminal balance, side by side: commerce and bankroll folders together."""
-    from experiments.comparing.orders import order_agents
+    from experiments.comparing.rankings import order_agents
 
     talks = [load_run(EPISODES, folder) for folder in runs if not is_sessions(folder)]
     note_gaps(talks)
@@ -147,7 +147,7 @@ def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
         out(line)
 
 
-def _ranked(cell: Cell) -> str:
+def _ranked(cell: RankCell) -> str:
     return "-" if cell.rank is None else f"{cell.rank}. {estimate(cell.value._asdict())}"
 
 

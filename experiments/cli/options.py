@@ -11,7 +11,7 @@ MODELS = "Language models"
 DEFAULT_EPISODES = 5
 """Episodes per cell of every command: 360 negotiations of a whole suite, 1,800 are 25."""
 
-Agent = Annotated[
+AgentOption = Annotated[
     str,
     typer.Option(
         help="NAME[:key=value], python:MODULE:NAME, openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local."
@@ -39,7 +39,7 @@ Workers = Annotated[
 ]
 Scheduler = Annotated[str | None, typer.Option(help="Play on the workers of this Dask scheduler.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.", rich_help_panel=MODELS)]
-Budget = Annotated[
+BudgetUsd = Annotated[
     str | None,
     typer.Option("--budget-usd", help="Stop before a call that could pass it, all together.", rich_help_panel=MODELS),
 ]
@@ -57,7 +57,7 @@ ReferenceRun = Annotated[
     Path | None,
     typer.Option(help="Run folder of bayes or clairvoyant on the same suite; adds %Oracle, by SE+ and by CSE+."),
 ]
-Difference = Annotated[
+DifferenceToFind = Annotated[
     float | None,
     typer.Option(min=0.0, help="State the scenarios needed for this difference (default: the one found)."),
 ]

@@ -40,7 +40,7 @@ REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_ref
 
 
 def diagnose(  # noqa: PLR0913 - one parameter an option
-    agent: options.Agent,
+    agent: options.AgentOption,
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
     episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
@@ -65,7 +65,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     reference_run: options.ReferenceRun = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
-    budget_usd: options.Budget = None,
+    budget_usd: options.BudgetUsd = None,
     model: options.ModelKeys = None,
 ) -> None:
     """Play a suite with an agent and print every metric with its interval. Run it again to go on after a stop."""

@@ -53,7 +53,7 @@ def compare(  # noqa: PLR0913 - one parameter an option
     matrix: Annotated[
         bool, typer.Option("--matrix", help="Show all pairs as a matrix, with the n each needs.")
     ] = False,
-    difference: options.Difference = None,
+    difference: options.DifferenceToFind = None,
     margin: options.Margin = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -176,7 +176,7 @@ def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:
 
 
 def _report_sessions(folders: Sequence[Path], out_file: Path, title: str) -> None:
-    from experiments.report.bankroll import report_sessions
+    from experiments.report.sessions_page import report_sessions
 
     out(f"report: {report_sessions(load_all_sessions(folders), out_file, title=title).resolve()}")
 

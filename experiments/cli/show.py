@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from experiments.engine.pool import Progress
+    from experiments.engine.pool import RowsDone
 
 
 HEADLINE_METRICS = (
@@ -132,7 +132,7 @@ def count_bar(total: int, description: str) -> Iterator[Callable[[int, int], Non
 
 
 @contextmanager
-def progress_bar(total: int, description: str) -> Iterator[Progress]:
+def progress_bar(total: int, description: str) -> Iterator[RowsDone]:
     """Show a bar with rate, failures and time left on standard error while episodes are played; silent in a pipe."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

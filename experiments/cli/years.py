@@ -39,7 +39,7 @@ def year(  # noqa: PLR0913 - one parameter an option
     out_dir: options.Out = None,
     as_json: options.AsJson = False,
     base_url: options.BaseUrl = None,
-    budget_usd: options.Budget = None,
+    budget_usd: options.BudgetUsd = None,
     model: options.ModelKeys = None,
 ) -> None:
     """Run a store for a year and print every metric; the same command resumes after a stop."""

@@ -34,7 +34,7 @@ from experiments.storage.journal import JournalWriter
 _T = TypeVar("_T")
 Piece = TypeVar("Piece")
 #: Called with the rows just finished and the number still to come.
-Progress = Callable[[Sequence[Row], int], None]
+RowsDone = Callable[[Sequence[Row], int], None]
 _CHUNK_SECONDS = 0.5
 
 
@@ -68,7 +68,7 @@ def log_jobs(
     *,
     workers: int,
     executor: Executor | None,
-    progress: Progress | None,
+    progress: RowsDone | None,
 ) -> None:
     """Do every job, appending its rows to ``log`` as they come."""
     left = sum(job.left for job in jobs)

@@ -16,7 +16,7 @@ from typing import Any
 
 from experiments.engine.folder import RunError, open_header, read_header
 from experiments.engine.header import Header, Spec, make_header
-from experiments.engine.pool import Progress, log_jobs
+from experiments.engine.pool import RowsDone, log_jobs
 from experiments.engine.task import R, StoredMode, Task
 from experiments.llm.calls import MODEL_CALLS
 from experiments.players.player import as_player
@@ -37,7 +37,7 @@ def run_task(  # noqa: PLR0913 - what is played, where to, and by whom
     *,
     workers: int = 1,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: RowsDone | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> R:
     """Play everything of ``spec`` that ``out`` does not hold yet, and write the results.

@@ -28,7 +28,7 @@ In a test, without a process of its own::
         client = openai.OpenAI(base_url=server.url, api_key="any")
 """
 
+from experiments.fault_server.fault_http import FaultServer
 from experiments.fault_server.plan import FaultPlan
-from experiments.fault_server.server import FaultServer
 
 __all__ = ["FaultPlan", "FaultServer"]

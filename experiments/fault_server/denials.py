@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from experiments.fault_server.answers import BadAnswer, FaultCall, completion, good, refused, says, served
+from experiments.fault_server.bad_answers import BadAnswer, FaultCall, completion, good, refused, says, served
 
 _OVERFLOW_MESSAGE = "This model's maximum context length is 8192 tokens; your messages hold 9001 tokens."
 _SMALL_CONTEXT = 600

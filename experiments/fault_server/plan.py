@@ -15,7 +15,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from experiments.fault_server.faults import FAULTS, GROUPS
+from experiments.fault_server.fault_list import FAULTS, GROUPS
 
 NO_FAULT = "ok"
 _IN_MODEL_NAME = re.compile(r"fault:([a-z0-9_]+)(?:@(\d+))?$")

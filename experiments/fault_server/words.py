@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from experiments.fault_server.answers import BadAnswer, FaultCall, says
+from experiments.fault_server.bad_answers import BadAnswer, FaultCall, says
 
 _REFUSAL = "I'm sorry, but I can't help with that."
 _EXAMPLE = '{"decision": "Offer", "price": 99, "message": "an example"}'

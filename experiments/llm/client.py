@@ -39,7 +39,7 @@ from experiments.llm.meter import Meter
 from experiments.llm.pacing import Pacer, Timing, wait_before_retry
 from experiments.llm.records import MALFORMED, PROMPT_FILTER, Completion, Usage
 from experiments.llm.replies import read_reply
-from experiments.llm.requests import Body, Message
+from experiments.llm.requests import Message, RequestBody
 from experiments.llm.settings import ModelSettings, read_key
 from experiments.llm.spending import FREE, UNKNOWN, Settlement, settlement
 from experiments.llm.transport import Transport
@@ -209,7 +209,7 @@ class ChatClient:
             self._log.recalled(call_id, request)
         return cached.model_copy(update={"call_id": call_id, "from_cache": True, "attempts": 0})
 
-    def _ask(self, body: Body, call_id: str, request: str) -> Completion:
+    def _ask(self, body: RequestBody, call_id: str, request: str) -> Completion:
         asking = _Asking(body)
         while True:
             taken = requests.steps_taken(asking.body, self._refused)
@@ -248,7 +248,7 @@ class ChatClient:
             return min(1, self.settings.max_retries)
         return self.settings.max_retries
 
-    def _steps_down(self, error: ModelCallError, sent: Body, asking: _Asking) -> bool:
+    def _steps_down(self, error: ModelCallError, sent: RequestBody, asking: _Asking) -> bool:
         """Whether the server names a part of the request that can be asked for in a lesser way, from now on."""
         if not isinstance(error, BadRequest | ModelNotFound | ServerFault):
             return False
@@ -277,7 +277,7 @@ class ChatClient:
         if isinstance(error, RateLimited) and error.retry_after is not None:
             self._pacer.pause(error.retry_after)
 
-    def _attempt(self, body: Body, attempt: Attempt) -> Completion:
+    def _attempt(self, body: RequestBody, attempt: Attempt) -> Completion:
         with self._slots:
             self._pacer.wait()
             self._sleep(0)
@@ -290,7 +290,7 @@ class ChatClient:
             return outcome
         raise outcome
 
-    def _exchange(self, body: Body, attempt: Attempt) -> tuple[Completion | ModelCallError, Settlement, float]:
+    def _exchange(self, body: RequestBody, attempt: Attempt) -> tuple[Completion | ModelCallError, Settlement, float]:
         held = self._meter.reserve(upper_bound(body, self.settings.prices))
         ended = FREE
         try:
@@ -304,7 +304,7 @@ class ChatClient:
         finally:
             self._meter.settle(held, ended)
 
-    def _send(self, body: Body, attempt: Attempt) -> Completion | ModelCallError:
+    def _send(self, body: RequestBody, attempt: Attempt) -> Completion | ModelCallError:
         try:
             return read_reply(self._transport.send(body, attempt.request_id, attempt.number))
         except ModelCallError as error:
@@ -327,13 +327,13 @@ class ChatClient:
 class _Asking:
     """One call on its way through its attempts."""
 
-    body: Body
+    body: RequestBody
     notices: tuple[str, ...] = ()
     num_sent: int = 0
     num_failed: int = 0
     num_shortened: int = 0
 
-    def makes_room(self, error: ModelCallError, sent: Body) -> bool:
+    def makes_room(self, error: ModelCallError, sent: RequestBody) -> bool:
         """Whether the answer's limit was what did not fit; the next attempt asks for what is left."""
         limit = int(sent.get("max_tokens") or sent.get("max_completion_tokens") or 0)
         room = answer_room(error.detail, limit)

@@ -12,7 +12,7 @@ from experiments.llm.settings import ModelSettings
 from experiments.llm.texts import whole_copy
 
 Message = Mapping[str, Any]
-Body = dict[str, Any]
+RequestBody = dict[str, Any]
 
 STANDARD_MESSAGE = frozenset(
     {"role", "content", "refusal", "tool_calls", "tool_call_id", "name", "function_call", "audio"}
@@ -30,9 +30,9 @@ def build_body(
     schema_name: str,
     max_output_tokens: int | None,
     tools: Sequence[Mapping[str, Any]] = (),
-) -> Body:
+) -> RequestBody:
     """Return the JSON body of a chat completion; nothing in it is shared with the caller."""
-    body: Body = {
+    body: RequestBody = {
         "model": settings.model,
         "messages": [whole_copy(message) for message in messages],
         "max_tokens": max_output_tokens or settings.max_output_tokens,
@@ -54,7 +54,7 @@ def build_body(
     return body | extras | settings.extra_fields
 
 
-def _with_breakpoints(messages: list[Body]) -> list[Body]:
+def _with_breakpoints(messages: list[RequestBody]) -> list[RequestBody]:
     """Mark the first and the last message as ends of what is worth caching, for vendors that cache on request only."""
     marked = [index for index in dict.fromkeys((0, len(messages) - 1)) if isinstance(messages[index]["content"], str)]
     for index in marked:
@@ -63,13 +63,13 @@ def _with_breakpoints(messages: list[Body]) -> list[Body]:
     return messages
 
 
-def _openai_extras(settings: ModelSettings) -> Body:
+def _openai_extras(settings: ModelSettings) -> RequestBody:
     return {} if settings.effort is None else {"reasoning_effort": settings.effort}
 
 
-def _openrouter_extras(settings: ModelSettings) -> Body:
+def _openrouter_extras(settings: ModelSettings) -> RequestBody:
     # Models with a short context otherwise get the middle of the conversation cut out without a word.
-    extras: Body = {"plugins": [{"id": "context-compression", "enabled": False}]}
+    extras: RequestBody = {"plugins": [{"id": "context-compression", "enabled": False}]}
     if settings.effort is not None:
         extras["reasoning"] = {"effort": settings.effort}
     if settings.reasoning_tokens is not None:
@@ -84,13 +84,13 @@ def headers(settings: ModelSettings) -> dict[str, str]:
     return {"X-OpenRouter-Title": "terms-commerce"} if settings.wire_dialect == "openrouter" else {}
 
 
-def request_digest(url: str, body: Body) -> str:
+def request_digest(url: str, body: RequestBody) -> str:
     """Return the SHA-256 of the whole request: address and body, but neither key nor headers."""
     text = json.dumps({"url": url, "body": body}, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def reduced(body: Body, steps: Iterable[str]) -> Body:
+def reduced(body: RequestBody, steps: Iterable[str]) -> RequestBody:
     """Return ``body`` after ``steps`` down: each names a part that the server refuses, and how the call does without.
 
     A schema goes by plain JSON mode first and then by nothing; ``max_tokens`` by its newer name; a system message by
@@ -102,20 +102,20 @@ def reduced(body: Body, steps: Iterable[str]) -> Body:
     return made
 
 
-def _without(body: Body, name: str) -> Body:
+def _without(body: RequestBody, name: str) -> RequestBody:
     return {key: value for key, value in body.items() if key != name}
 
 
-def _in_json_mode(body: Body) -> Body:
+def _in_json_mode(body: RequestBody) -> RequestBody:
     return body | {"response_format": {"type": "json_object"}} if "response_format" in body else body
 
 
-def _newer_limit(body: Body) -> Body:
+def _newer_limit(body: RequestBody) -> RequestBody:
     limit = body.get("max_tokens")
     return body if limit is None else _without(body, "max_tokens") | {"max_completion_tokens": limit}
 
 
-def _without_system(body: Body) -> Body:
+def _without_system(body: RequestBody) -> RequestBody:
     """Put the system messages before the words of the first user message."""
     messages = list(body["messages"])
     rules = [_words(message) for message in messages if message.get("role") == "system"]
@@ -132,7 +132,7 @@ def _words(message: Message) -> str:
     return content if isinstance(content, str) else "".join(str(part.get("text") or "") for part in content)
 
 
-def _without_breakpoints(body: Body) -> Body:
+def _without_breakpoints(body: RequestBody) -> RequestBody:
     flat = [
         {**message, "content": _words(message)} if isinstance(message.get("content"), list) else message
         for message in body["messages"]
@@ -140,11 +140,11 @@ def _without_breakpoints(body: Body) -> Body:
     return body | {"messages": flat}
 
 
-def _without_attached(body: Body) -> Body:
+def _without_attached(body: RequestBody) -> RequestBody:
     return body | {"messages": [_standard(message) for message in body["messages"]]}
 
 
-def _standard(message: Message) -> Body:
+def _standard(message: Message) -> RequestBody:
     made = {key: value for key, value in message.items() if key in STANDARD_MESSAGE}
     if "tool_calls" in made:
         made["tool_calls"] = [
@@ -153,7 +153,7 @@ def _standard(message: Message) -> Body:
     return made
 
 
-_REDUCTIONS: dict[str, Callable[[Body], Body]] = {
+_REDUCTIONS: dict[str, Callable[[RequestBody], RequestBody]] = {
     "response_format.json_schema": _in_json_mode,
     "max_tokens": _newer_limit,
     "system role": _without_system,
@@ -162,13 +162,13 @@ _REDUCTIONS: dict[str, Callable[[Body], Body]] = {
 }
 
 
-def steps_taken(body: Body, steps: Iterable[str]) -> tuple[str, ...]:
+def steps_taken(body: RequestBody, steps: Iterable[str]) -> tuple[str, ...]:
     """Return those of ``steps`` that change ``body``, for the receipt."""
     taken = {step for step in steps if reduced(body, (step,)) != body}
     return tuple(sorted(taken - {earlier for last, earlier in _LAST_OF_SEVERAL_STEPS.items() if last in taken}))
 
 
-def next_step(detail: str, sent: Body) -> str | None:
+def next_step(detail: str, sent: RequestBody) -> str | None:
     """Return the step down that the server's words ask for, ``None`` where they name nothing that can be changed.
 
     ``effort`` is no step: the row is named by it.

@@ -15,7 +15,7 @@ from experiments.llm.failures import from_exception
 from experiments.llm.listed import ListedModel, read_models
 from experiments.llm.pacing import Timing
 from experiments.llm.pieces import put_together
-from experiments.llm.requests import Body, headers
+from experiments.llm.requests import RequestBody, headers
 from experiments.llm.settings import ModelSettings, shown_address
 from experiments.llm.texts import Redactor
 
@@ -105,7 +105,7 @@ class Transport:
         # The SDK fills these from the environment; nothing may go to a server that the settings do not show.
         self._client.organization = self._client.project = None
 
-    def send(self, body: Body, request_id: str, num_failed: int) -> str:
+    def send(self, body: RequestBody, request_id: str, num_failed: int) -> str:
         """Return the text of an answer with HTTP 200, without the key.
 
         Raises
@@ -123,7 +123,7 @@ class Transport:
         failure.args = (failure.detail,)
         raise failure
 
-    def _read(self, body: Body, request_id: str, num_failed: int) -> str:
+    def _read(self, body: RequestBody, request_id: str, num_failed: int) -> str:
         known: dict[str, Any] = {name: value for name, value in body.items() if name in _SDK_FIELDS}
         deadline = self._deadline.moment = time.monotonic() + self._settings.timeout_s
         with self._client.chat.completions.with_streaming_response.create(

@@ -9,8 +9,8 @@ import numpy as np
 
 from experiments.llm.calls import CallRow, Ended, Recalled, Reserved, episode_key, episode_of_call, spending_of
 from experiments.llm.spending import Spending
+from experiments.players.model_voice import NARRATOR
 from experiments.players.receipts import Verdict
-from experiments.players.voice import NARRATOR
 from terms.estimates import Estimate, estimate_mean, estimate_share
 
 

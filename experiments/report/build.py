@@ -11,8 +11,8 @@ from typing import Any
 import terms
 from experiments.episodes.money_metrics import MONEY_METRIC_BY_NAME
 from experiments.episodes.validity import MAX_UNUSABLE_SHARE
-from experiments.report.model import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.page import asset, content_policy, environment, write_page
+from experiments.report.page_facts import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.panels import (
     belief_panels,
     check_panels,
@@ -49,7 +49,7 @@ BELIEF_NAMES = {
     "excess": "Excess",
     "distance": "Distance to the posterior",
 }
-"""Columns of :class:`experiments.report.model.BeliefFacts`, and how each is named to a reader."""
+"""Columns of :class:`experiments.report.page_facts.BeliefFacts`, and how each is named to a reader."""
 
 
 def build_report(  # noqa: PLR0913 - everything a page can show

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from experiments.episodes.validity import invalidity, share_of_trials, unusable_share
-from experiments.report.model import ReportRun, SuiteComparison
+from experiments.report.page_facts import ReportRun, SuiteComparison
 from terms.estimates import UNDEFINED, Estimate
 from terms.fingerprints import Fingerprint, fingerprint
 from terms.metrics import Summary, belief_error_by_round, summarize

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from experiments.report.model import ENDINGS, ReportRun
+from experiments.report.page_facts import ENDINGS, ReportRun
 from terms.records import EpisodeRecord
 from terms.types import Belief, Cue, Turn
 from terms.voice import format_price

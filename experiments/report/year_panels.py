@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from experiments.plots.conduct import plot_cost, plot_tokens, spend_of
+from experiments.plots.model_years import plot_cost, plot_tokens, spend_of
 from experiments.plots.years import (
     plot_assets,
     plot_cash,

@@ -22,9 +22,9 @@ from experiments.llm.settings import Prices
 from experiments.llm.usage import cost
 from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
 from experiments.storekeeper.settings import Budget, StorekeeperSettings
-from experiments.storekeeper.tokens import Gauge
+from experiments.storekeeper.token_gauge import Gauge
+from experiments.storekeeper.turn_codec import call_schema, is_written_call, said_of, turn_messages
 from experiments.storekeeper.window import Window
-from experiments.storekeeper.wire import call_schema, is_written_call, said_of, turn_messages
 from experiments.years.briefing import render_briefing
 from experiments.years.session import Answer, YearSession
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent, TurnRecord
@@ -37,7 +37,7 @@ _IN_TEXT = "ask for calls as text with --tool-mode json"
 _UNPARSED = f"the server hands tool calls back as text, so it has no tool parser for this model; {_IN_TEXT}"
 TURN, SMALLER_TURN = "turn", "turn-smaller"
 _WORDS_PER_TOKEN = 0.6
-Past = deque[TurnRecord | NoteRecord]
+TurnsSoFar = deque[TurnRecord | NoteRecord]
 
 
 class Request(NamedTuple):
@@ -118,9 +118,9 @@ class _Play:
             self._tell_written(said)
             self._take(request, said, self._session.act(said, request.sent))
 
-    def go_through(self) -> Past:
+    def go_through(self) -> TurnsSoFar:
         """Repeat the past; what is returned are notes that were written before a turn that never came."""
-        past: Past = deque(self._session.past)
+        past: TurnsSoFar = deque(self._session.past)
         while any(isinstance(line, TurnRecord) for line in past):
             request = self._prepare(past)
             record = past.popleft()
@@ -133,7 +133,7 @@ class _Play:
             self._take(request, record.said, Answer(told=record.told, nudge=record.nudge))
         return past
 
-    def _prepare(self, past: Past) -> Request:
+    def _prepare(self, past: TurnsSoFar) -> Request:
         """Return the next request, after what has to be thought over or thrown out before it."""
         if self._memory.wants_reflection(self._day):
             self._write_note(REFLECTION, self._memory.to_reflect_on(), past)
@@ -153,7 +153,7 @@ class _Play:
         )
         return Request(sent, tail, units)
 
-    def _make_room(self, budget: Budget, past: Past | None) -> Eviction | None:
+    def _make_room(self, budget: Budget, past: TurnsSoFar | None) -> Eviction | None:
         """Let turns leave the window; without a ``past`` to take it from there is no time for a summary."""
         tail = self._memory.tail()
         num = self._window.excess(budget, tail)
@@ -173,7 +173,7 @@ class _Play:
         gone = self._make_room(Budget(0, 0, self._budget.keep), None)
         return self._request(SMALLER_TURN, gone or request.sent.eviction)
 
-    def _write_note(self, kind: str, question: str, past: Past) -> None:
+    def _write_note(self, kind: str, question: str, past: TurnsSoFar) -> None:
         """Let the model write for its memory, or take what it wrote."""
         if past and isinstance(past[0], NoteRecord):
             note = past.popleft()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from commerce.argument_parser import read_text
-from experiments.storekeeper.ledger import TradeLedger
+from experiments.storekeeper.purchases import TradeLedger
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.session import Answer
 from experiments.years.transcript import Eviction, NoteRecord, Said

@@ -17,9 +17,9 @@ from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
 from experiments.players.seat import PACE
 from experiments.storekeeper.keeper import Storekeeper
-from experiments.storekeeper.ledger import PriceGuard
+from experiments.storekeeper.purchases import PriceGuard
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
-from experiments.storekeeper.wire import tool_lines
+from experiments.storekeeper.turn_codec import tool_lines
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.seats import MerchantSeat, PlainSeat, YearSeat

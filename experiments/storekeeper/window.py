@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from experiments.storekeeper.settings import Budget
-from experiments.storekeeper.tokens import Gauge
-from experiments.storekeeper.wire import Message, with_tail
+from experiments.storekeeper.token_gauge import Gauge
+from experiments.storekeeper.turn_codec import WrittenMessage, with_tail
 from experiments.years.transcript import Eviction
 
 
@@ -23,7 +23,7 @@ class Group(NamedTuple):
     """One turn as it is sent, with its size in units and the digest of each message."""
 
     turn: int
-    messages: tuple[Message, ...]
+    messages: tuple[WrittenMessage, ...]
     units: int
     digests: tuple[bytes, ...]
 
@@ -43,7 +43,7 @@ class Window:
     """
 
     gauge: Gauge
-    opening: Sequence[Message]
+    opening: Sequence[WrittenMessage]
     overhead: str
     head: str | None = None
     groups: list[Group] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Window:
     def __post_init__(self) -> None:
         self._overhead = self.gauge.measure(self.overhead)
 
-    def add(self, turn: int, messages: tuple[Message, ...]) -> None:
+    def add(self, turn: int, messages: tuple[WrittenMessage, ...]) -> None:
         """Append a turn."""
         texts = [_text(message) for message in messages]
         units = sum(map(self.gauge.measure, texts))
@@ -91,7 +91,7 @@ class Window:
             tokens_after=self.expected(tail),
         )
 
-    def messages(self, tail: str | None = None) -> list[Message]:
+    def messages(self, tail: str | None = None) -> list[WrittenMessage]:
         """Return the next request's messages."""
         sent = [*self._front(), *(message for group in self.groups for message in group.messages)]
         return with_tail(sent, tail)
@@ -107,14 +107,14 @@ class Window:
             found.update(_hash(tail))
         return found.hexdigest()[:32]
 
-    def _front(self) -> list[Message]:
+    def _front(self) -> list[WrittenMessage]:
         *first, user = self.opening
         if self.head is None:
             return [*first, user]
         return [*first, {**user, "content": f"{user['content']}\n\n{self.head}"}]
 
 
-def _text(message: Message) -> str:
+def _text(message: WrittenMessage) -> str:
     return json.dumps(message, ensure_ascii=False, sort_keys=True)
 
 

@@ -9,7 +9,7 @@ from commerce.audit import check_books
 from commerce.config import FAIR, PAPER
 from commerce.fulfilment import ship
 from commerce.ledger import Account
-from commerce.selling import Offer, book_sales
+from commerce.selling import ShelfOffer, book_sales
 from commerce.types import Speed
 from tests.commerce.builders import new_year, ok, refused, stock_up, world_with
 
@@ -28,7 +28,7 @@ def year_with_order(rules=PAPER, units=20, price=100.0, lots=((0, 12), (3, 20)))
     total = sum(num for _, num in lots)
     plan = [dict(product_id="p0", quantity=total, retail_price=price)]
     ok(year, "publish_to_store", store_id="store_001", plan=plan)
-    offer = Offer(np.array([0]), np.array([0]), np.array([0]), np.array([price * 100]), np.zeros(1), (None,))
+    offer = ShelfOffer(np.array([0]), np.array([0]), np.array([0]), np.array([price * 100]), np.zeros(1), (None,))
     book_sales(year.setting, state, state.stores, offer, np.array([units]), state.day - 1)
     check_books(year.setting, state)
     return year
@@ -122,7 +122,7 @@ def test_the_end_refunds_what_is_still_to_come_and_settles():
     state = year.state
     ship(year.setting, state, state.orders.order_id, Speed.STANDARD)
     state.orders.return_units[:], state.orders.return_day[:] = 6, state.day + 7
-    offer = Offer(np.array([0]), np.array([0]), np.array([0]), np.array([10000.0]), np.zeros(1), (None,))
+    offer = ShelfOffer(np.array([0]), np.array([0]), np.array([0]), np.array([10000.0]), np.zeros(1), (None,))
     book_sales(year.setting, state, state.stores, offer, np.array([4]), state.day)
     year.stop()
     assert state.ledger.balance(Account.ESCROW) == 0

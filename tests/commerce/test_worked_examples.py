@@ -22,7 +22,7 @@ from commerce.procurement import pair_terms
 from commerce.receiving import lead_days
 from commerce.reputation import reputation
 from commerce.returns import blended_rate, count_returns, price_return_factor, priced_rate, shipped_rate
-from commerce.selling import Offer, book_sales, day_offer, expected_demand
+from commerce.selling import ShelfOffer, book_sales, day_offer, expected_demand
 from commerce.shopkeeping import open_store, publish, refresh_windows
 from commerce.state import new_store
 from commerce.types import Fraud, Personality, PriceResponse, Speed
@@ -189,7 +189,7 @@ def escrow_year(returned: int, lag: int):
     state = year.state
     state.stores[0].reputation = 1.0
     state.day = 60  # 2 March
-    offer = Offer(np.array([0]), np.array([0]), np.array([0]), np.array([10000.0]), np.zeros(1), (None,))
+    offer = ShelfOffer(np.array([0]), np.array([0]), np.array([0]), np.array([10000.0]), np.zeros(1), (None,))
     book_sales(year.setting, state, state.stores, offer, np.array([20]), 60)
     state.day = 61
     ship(year.setting, state, state.orders.order_id, Speed.STANDARD)

@@ -283,7 +283,7 @@ def narrate(messages):
 class TestVoice:
     def test_a_model_voice_words_the_counterpart_and_the_run_verifies(self, terms, diagnose, server, monkeypatch):
         diagnose("plain")
-        monkeypatch.setattr("experiments.fault_server.server.bot_reply", narrate)
+        monkeypatch.setattr("experiments.fault_server.fault_http.bot_reply", narrate)
         assert diagnose("run", "--model", "voice=openai:storyteller")[0] == 0
         run, plain = load_run(EPISODES, "run"), load_run(EPISODES, "plain")
         assert run.header.agent == "openai:bot+voice-storyteller"
@@ -301,7 +301,7 @@ class TestVoice:
         assert facts["spending"]["num_settled"] > facts["latency_s"]["n"]
 
     def test_one_altered_word_of_a_voice_is_found_in_the_log(self, terms, diagnose, monkeypatch, tmp_path):
-        monkeypatch.setattr("experiments.fault_server.server.bot_reply", narrate)
+        monkeypatch.setattr("experiments.fault_server.fault_http.bot_reply", narrate)
         diagnose("run", "--model", "voice=openai:storyteller")
         log = tmp_path / "run" / LOG
         log.write_bytes(log.read_bytes().replace(b"dear friend", b"dear fiend.", 1))

@@ -15,9 +15,9 @@ import pytest
 
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.fault_server.__main__ import main
-from experiments.fault_server.answers import FaultCall, good, token_count
+from experiments.fault_server.bad_answers import FaultCall, good, token_count
 from experiments.fault_server.bot import bot_reply, choose_move, find_observation
-from experiments.fault_server.faults import FAULTS, GROUPS
+from experiments.fault_server.fault_list import FAULTS, GROUPS
 from experiments.fault_server.plan import Chooser
 from terms import fresh_suite, play
 from terms.types import Termination
@@ -177,7 +177,7 @@ def test_the_command_refuses_bad_rates(capsys):
 
 
 def test_the_latest_requests_are_shown_as_far_as_they_fit(monkeypatch):
-    monkeypatch.setattr("experiments.fault_server.server._KEPT_BYTES", 3_000)
+    monkeypatch.setattr("experiments.fault_server.fault_http._KEPT_BYTES", 3_000)
     with FaultServer() as server:
         for number in range(5):
             fetch(server.url + "/chat/completions", body(f"{number}" + "x" * 1_000))

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 from experiments.fault_server import FaultPlan, FaultServer
-from experiments.fault_server.faults import FAULTS
+from experiments.fault_server.fault_list import FAULTS
 from experiments.llm.calls import CallLog, Ended, read_calls
 from experiments.llm.client import ChatClient
 from experiments.llm.meter import Meter

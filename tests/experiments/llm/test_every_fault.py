@@ -20,7 +20,7 @@ from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.suite_task import EPISODES
 from experiments.fault_server import FaultServer
-from experiments.fault_server.faults import FAULTS
+from experiments.fault_server.fault_list import FAULTS
 from experiments.llm.client import ChatClient
 from experiments.llm.pacing import Timing
 from experiments.players import seat

@@ -25,11 +25,11 @@ from experiments.llm.local_server import CONTEXT_TOKENS
 from experiments.llm.meter import Meter
 from experiments.players import local
 from experiments.players.local import INSTALL, LOCAL_SETTINGS, LocalModelError, LocalServer, find_model
+from experiments.players.model_voice import ModelVoice
 from experiments.players.negotiator import ModelAgent
 from experiments.players.prompts import reply_schema
 from experiments.players.reading import read_completion
 from experiments.players.receipts import Verdict
-from experiments.players.voice import ModelVoice
 from terms import voice
 from terms.types import Unusable
 from tests.terms.builders import make_scenario

@@ -7,10 +7,10 @@ import json
 import pytest
 
 import terms
+from experiments.players.model_voice import ModelVoice
 from experiments.players.negotiator import ModelAgent
 from experiments.players.negotiator_settings import NegotiatorSettings, Reveal
 from experiments.players.playing import play_episode
-from experiments.players.voice import ModelVoice
 from terms.agents import SCRIPTED, build_scripted
 from tests.experiments.llm.scripted import ScriptedClient, move
 from tests.terms.builders import make_scenario

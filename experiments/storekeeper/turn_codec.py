@@ -14,7 +14,7 @@ from experiments.llm.thinking import blank_thinking
 from experiments.years.session import Answer
 from experiments.years.transcript import Said
 
-Message = dict[str, Any]
+WrittenMessage = dict[str, Any]
 _BAD_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _CALL_MARKS = re.compile(
     r"<tool_calls?>|<\|?tool[_▁]calls?|<｜tool▁calls?|\[TOOL_CALLS\]|<\|python_tag\|>|<function[=_]|<\|START_ACTION\|>|"
@@ -25,12 +25,12 @@ _SHOWN = 500
 _MOST_ITEMS = 8
 
 
-def turn_messages(said: Said, answer: Answer, tool_mode: str) -> tuple[Message, ...]:
+def turn_messages(said: Said, answer: Answer, tool_mode: str) -> tuple[WrittenMessage, ...]:
     """Return one turn as messages: what the model said, then the answer to each call, or the reminder."""
     if tool_mode == "json":
         told = "\n".join(one.content for one in answer.told) or answer.nudge or ""
         return ({"role": "assistant", "content": said.content or "(nothing)"}, {"role": "user", "content": told})
-    message: Message = {"role": "assistant", "content": said.content or (None if said.tool_calls else ".")}
+    message: WrittenMessage = {"role": "assistant", "content": said.content or (None if said.tool_calls else ".")}
     message |= said.replay
     if said.tool_calls:
         message |= {"tool_calls": [_written_call(call) for call in said.tool_calls]}
@@ -39,7 +39,7 @@ def turn_messages(said: Said, answer: Answer, tool_mode: str) -> tuple[Message, 
     return message, *({"role": "tool", "tool_call_id": one.call_id, "content": one.content} for one in answer.told)
 
 
-def _written_call(call: ToolCall) -> Message:
+def _written_call(call: ToolCall) -> WrittenMessage:
     """Return a call as servers take it back: some refuse a history with a name or arguments that are none."""
     try:
         is_object = isinstance(read_text(call.arguments), dict)
@@ -51,7 +51,7 @@ def _written_call(call: ToolCall) -> Message:
     return {**call.attached, "id": call.id, "type": "function", "function": function}
 
 
-def with_tail(messages: list[Message], text: str | None) -> list[Message]:
+def with_tail(messages: list[WrittenMessage], text: str | None) -> list[WrittenMessage]:
     """Return the messages with ``text`` at their end, in one user turn with what the user said last."""
     if text is None:
         return messages

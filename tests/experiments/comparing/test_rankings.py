@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.comparing.orders import order_values
+from experiments.comparing.rankings import order_values
 from experiments.stats.paired import compare_outcomes
 from terms.estimates import Estimate
 

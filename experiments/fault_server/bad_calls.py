@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from experiments.fault_server.answers import BadAnswer, FaultCall, completion, good, says, served
+from experiments.fault_server.bad_answers import BadAnswer, FaultCall, completion, good, says, served
 
 Twist = Callable[[dict[str, Any]], Any]
 

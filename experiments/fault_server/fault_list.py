@@ -15,8 +15,17 @@ from email.utils import formatdate
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from experiments.fault_server.answers import BadAnswer, FaultCall, completion, delivered, good, refused, says, served
-from experiments.fault_server.calls import CALLS
+from experiments.fault_server.bad_answers import (
+    BadAnswer,
+    FaultCall,
+    completion,
+    delivered,
+    good,
+    refused,
+    says,
+    served,
+)
+from experiments.fault_server.bad_calls import CALLS
 from experiments.fault_server.denials import AGENTS_OWN, REJECTION, wants_attached
 from experiments.fault_server.words import REPLIES
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import terms
 from experiments.llm.errors import BudgetExceeded, ServerFault
 from experiments.llm.records import Completion
-from experiments.players.voice import ModelVoice, VoiceOutcome, is_faithful
+from experiments.players.model_voice import ModelVoice, VoiceOutcome, is_faithful
 from terms import voice
 from terms.types import Belief, Cue, Decision, Offer, Posture, Reject, Sentiment
 from tests.experiments.llm.scripted import ScriptedClient

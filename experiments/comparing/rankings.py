@@ -26,7 +26,7 @@ from terms.metrics import summarize
 COLUMNS = {"se_plus": 1, "regret_rate": -1, "terminal_balance": 1}
 
 
-class Cell(NamedTuple):
+class RankCell(NamedTuple):
     """A value and its rank from 1, ``None`` where the value is undefined."""
 
     value: Estimate
@@ -37,7 +37,7 @@ class OrderRow(NamedTuple):
     """One agent."""
 
     agent: str
-    cells: tuple[Cell, ...]
+    cells: tuple[RankCell, ...]
 
 
 class OrderTable(NamedTuple):
@@ -123,7 +123,7 @@ def order_values(values: Mapping[str, Mapping[str, Estimate]], paired: Mapping[s
     ranks = {column: _ranks(values, column, sign) for column, sign in COLUMNS.items()}
     agents = sorted(values, key=lambda agent: [ranks[column].get(agent, len(values) + 1) for column in COLUMNS])
     rows = tuple(
-        OrderRow(agent, tuple(Cell(values[agent].get(c, UNDEFINED), ranks[c].get(agent)) for c in COLUMNS))
+        OrderRow(agent, tuple(RankCell(values[agent].get(c, UNDEFINED), ranks[c].get(agent)) for c in COLUMNS))
         for agent in agents
     )
     found = {column: comparison.differences for column, comparison in paired.items()}

@@ -15,9 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from experiments.fault_server.answers import BadAnswer, FaultCall, refused, streamed
+from experiments.fault_server.bad_answers import BadAnswer, FaultCall, refused, streamed
 from experiments.fault_server.bot import bot_reply, single_call
-from experiments.fault_server.faults import FAULTS, answer
+from experiments.fault_server.fault_list import FAULTS, answer
 from experiments.fault_server.plan import Chooser, FaultPlan
 from experiments.fault_server.shop import Shops
 

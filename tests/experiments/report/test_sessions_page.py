@@ -16,8 +16,8 @@ from experiments.episodes.config import SuiteSpec
 from experiments.episodes.suite_task import EPISODES
 from experiments.plots.sessions import plot_balances
 from experiments.report import build_report
-from experiments.report.bankroll import SESSION_HEADLINE, build_sessions_report, report_sessions
 from experiments.report.reporting import report_run
+from experiments.report.sessions_page import SESSION_HEADLINE, build_sessions_report, report_sessions
 from experiments.sessions.folder import GAP
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
 from experiments.sessions.session_task import SESSIONS
