@@ -126,10 +126,14 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
         out(json.dumps({**summary, "excluded": excluded}, allow_nan=False))
     else:
         name = played[0].header.agent
+        over = "worlds" if len({one["world_digest"] for one in scored}) > 1 else "runs in one world"
         out(f"{name}, {plan.rules} rules, {plan.num_days} days, {len(scored)} year(s); "
-            "95 % intervals over worlds, - is undefined")  # fmt: skip
+            f"95 % intervals over {over}, - is undefined")  # fmt: skip
         for metric in (name for name in YEAR_METRICS if name in summary):
             out(f"{metric:38}{estimate(summary[metric])}  n={summary[metric]['n']}")
+        for part, entry in summary.get("variance", {}).get("final_assets", {}).items():
+            if part in ("between", "within"):
+                out(f"{'variance of final_assets ' + part:38}{estimate(entry)}  n={entry['n']}")
     if is_model(plan.agent):
         _tell_cost([one.outcome.spending for one in played])
     if lost:

@@ -100,7 +100,7 @@ def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
 
 def _metrics(stories: Sequence[YearStory]) -> dict[str, Estimate]:
     summary = years_summary([story.result for story in stories])
-    return {name: Estimate(**entry) for name, entry in summary.items() if name != "years"}
+    return {name: Estimate(**entry) for name, entry in summary.items() if name not in ("years", "variance")}
 
 
 def _metric_number(value: float) -> str:

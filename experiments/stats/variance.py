@@ -33,10 +33,15 @@ class VarianceParts(NamedTuple):
 
 
 def variance_parts(outcomes: Mapping[str, Sequence[float]]) -> VarianceParts:
-    """Split the variance of ``outcomes``, by block the outcomes of its repeats; undefined without repeats."""
+    """Split the variance of ``outcomes``, by block the outcomes of its repeats; undefined without repeats.
+
+    Of a single block only the variance within is defined.
+    """
     blocks = [np.asarray(values, dtype=np.float64) for values in outcomes.values() if len(values)]
     counts = np.array([len(block) for block in blocks], dtype=np.float64)
     num_repeats = int(counts.sum())
+    if len(blocks) == 1 and num_repeats > 1:
+        return VarianceParts(UNDEFINED._replace(n=1), _variance_of(blocks[0]), UNDEFINED._replace(n=1), num_repeats)
     if len(blocks) < 2 or num_repeats == len(blocks):
         unknown = UNDEFINED._replace(n=len(blocks))
         return VarianceParts(unknown, unknown, unknown, num_repeats)
@@ -49,6 +54,15 @@ def variance_parts(outcomes: Mapping[str, Sequence[float]]) -> VarianceParts:
         for place, value in enumerate(whole)
     )
     return VarianceParts(between, within, share, num_repeats)
+
+
+def _variance_of(values: Floats) -> Estimate:
+    """Return the variance of the repeats of one block, ``n`` of them, with the interval of a normal law."""
+    from scipy.stats import chi2
+
+    squares, freedom = float(np.square(values - values.mean()).sum()), len(values) - 1
+    most, least = float(chi2.ppf(0.975, freedom)), float(chi2.ppf(0.025, freedom))
+    return Estimate(squares / freedom, squares / most, squares / least, len(values))
 
 
 def _parts(counts: Floats, sums: Floats, squares: Floats) -> Floats:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commerce.metrics import Measure, two_sided_p
+from experiments.stats.variance import variance_parts
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
 
 SHARES = ("is_bankrupt",)
@@ -31,13 +32,17 @@ TESTS = {"anchor_z": "anchor_p"}
 
 
 def summarize_years(years: Sequence[Mapping[str, Measure]], worlds: Sequence[str]) -> dict[str, Estimate]:
-    """Return every metric over ``years``; years of the same world (``worlds`` names it) count as repeats of one."""
+    """Return every metric over ``years``; years of the same world (``worlds`` names it) count as repeats of one.
+
+    Intervals are over worlds; where all years are of one world, over the runs in it.
+    """
     if not years:
         return {}
     clusters = np.unique(np.array(worlds), return_inverse=True)[1].astype(np.intp)
+    runs = np.arange(len(years)) if len(set(worlds)) == 1 else clusters
     found: dict[str, Estimate] = {}
     for name in years[0]:
-        found[name] = _estimate(name, [year[name] for year in years], clusters)
+        found[name] = _estimate(name, [year[name] for year in years], clusters if name in TESTS else runs)
     return {**found, **{p: _p_value(found[z]) for z, p in TESTS.items() if z in found}}
 
 
@@ -82,7 +87,17 @@ def years_summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         }
         for result in results
     ]
-    return {**summary_to_json(summarize_years(metrics, worlds)), "years": years}
+    return {**summary_to_json(summarize_years(metrics, worlds)), **_variance(results), "years": years}
+
+
+def _variance(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how the final assets vary between worlds and between runs in one, where any world has several runs."""
+    by_world: dict[str, list[float]] = {}
+    for result in results:
+        by_world.setdefault(result["world_digest"], []).append(result["metrics"]["final_assets"]["value"])
+    if len(by_world) == len(results):
+        return {}
+    return {"variance": {"final_assets": variance_parts(by_world).to_json_object()}}
 
 
 def summary_to_json(summary: Mapping[str, Estimate]) -> dict[str, dict[str, float | int | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commerce.metrics import Measure
-from experiments.years.summary import summarize_years, summary_to_json
+from experiments.years.summary import summarize_years, summary_to_json, years_summary
 
 YEARS = [
     {"final_assets": Measure(value, 1), "is_bankrupt": Measure(0.0, 1), "anchor_ratio": Measure(ratio, 9)}
@@ -56,3 +56,25 @@ def test_nothing():
     assert summarize_years([], []) == {}
     undefined = summarize_years([{"x": Measure(None, 0)}], ["a"])["x"]
     assert undefined == (None, None, None, 0)
+
+
+def test_runs_in_one_world_have_their_own_interval_and_variance():
+    """Values 1 to 5: mean 3, variance 2.5, its interval 10 / 11.143 to 10 / 0.4844 (chi-square with 4 degrees)."""
+    results = [
+        {
+            "agent": "a",
+            "spec": {},
+            "world_digest": "w",
+            "end": "x",
+            "metrics": {"final_assets": {"value": float(v), "n": 1}},
+        }
+        for v in range(1, 6)
+    ]
+    found = years_summary(results)
+    assert found["final_assets"]["estimate"] == 3
+    assert found["final_assets"]["n"] == 5
+    within = found["variance"]["final_assets"]["within"]
+    assert within["estimate"] == pytest.approx(2.5)
+    assert (within["low"], within["high"]) == pytest.approx((10 / 11.1433, 10 / 0.484419), rel=1e-4)
+    assert found["variance"]["final_assets"]["between"]["estimate"] is None
+    assert "variance" not in years_summary(results[:1])
