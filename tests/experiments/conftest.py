@@ -14,6 +14,7 @@ from experiments.fault_server import FaultServer
 def terms(monkeypatch, capsys, tmp_path):
     """Return a function that runs ``terms`` in this process, in an empty folder: exit code, output, errors."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # runners of tests set it, and tables would be cut
 
     def run(*args):
         monkeypatch.setattr(sys, "argv", ["terms", *map(str, args)])
