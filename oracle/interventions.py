@@ -68,6 +68,9 @@ def mixture_valuer(knowledge: Knowledge) -> Valuer:
     return mixture_values
 
 
+SHOWN_GRID = Grid()
+
+
 @dataclass(frozen=True)
 class BayesOptimal:
     """The Bayes-optimal player: what it is told of the laws, how finely it believes, how it plans and values moves."""
@@ -76,10 +79,15 @@ class BayesOptimal:
     planner: Callable[[Knowledge], Planner] = ramp_planner
     grid: Grid = PLANNING_GRID
     valuer: Callable[[Knowledge], Valuer] = mixture_valuer
+    shown_grid: Grid = SHOWN_GRID
 
     def tracker(self, scenario: Scenario) -> Tracker:
         """Return an exact posterior that waits for the first observation of ``scenario``."""
         return Tracker(self.knowledge(scenario), self.grid)
+
+    def shown_tracker(self, scenario: Scenario) -> Tracker:
+        """Return the posterior that an agent is shown: as fine as any, while planning makes do with a coarse one."""
+        return Tracker(self.knowledge(scenario), self.shown_grid)
 
     def plan(self, scenario: Scenario) -> Planner:
         """Return the planner for ``scenario``; where a belief is certain, it is the dynamic program."""
@@ -147,7 +155,7 @@ def condition_side_info(scenario: Scenario, condition: Condition, bayes_optimal:
         return None
     if condition is Condition.REVEALED_TYPE:
         return {"revealed_type": revealed_type(scenario.counterpart_type)}
-    tracker = bayes_optimal.tracker(scenario)
+    tracker = bayes_optimal.shown_tracker(scenario)
 
     def posterior_now(observation: Observation) -> Mapping[str, Any]:
         return {"posterior": posterior.summary(tracker.see(observation))}

@@ -15,7 +15,10 @@ from terms.types import Cue, Role, Termination, Turn
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """One past talk. Nothing hidden is in it: no type of the counterpart and no regime."""
+    """One past talk. Nothing hidden is in it: no type of the counterpart and no regime.
+
+    ``profit`` is what it brought in dollars, with a deal or without; ``None`` where nothing is worth money.
+    """
 
     role: Role
     reservation_price: float
@@ -25,6 +28,7 @@ class Meeting:
     termination: Termination
     price: float | None
     closing_cue: Cue | None
+    profit: float | None = None
 
     @property
     def shown_limits(self) -> list[float]:
@@ -33,8 +37,8 @@ class Meeting:
         return named if self.price is None else [*named, self.price]
 
 
-def meeting_of(record: EpisodeRecord) -> Meeting:
-    """Return what the agent saw of ``record``."""
+def meeting_of(record: EpisodeRecord, profit: float | None = None) -> Meeting:
+    """Return what the agent saw of ``record``, which brought ``profit`` dollars."""
     return Meeting(
         role=record.agent_role,
         reservation_price=record.agent_type.reservation_price,
@@ -44,4 +48,5 @@ def meeting_of(record: EpisodeRecord) -> Meeting:
         termination=record.termination,
         price=record.price,
         closing_cue=record.closing_cue,
+        profit=profit,
     )

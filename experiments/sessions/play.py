@@ -127,4 +127,4 @@ class SessionPlay:
         self._periods.append(period)
         self._ledger.append(ledger_line(period, supplier if names_supplier(self.job.spec.bankroll) else None))
         self._met.setdefault(supplier.number, []).append(meeting_line(period, record))
-        self._meetings.setdefault(supplier.number, []).append(meeting_of(record))
+        self._meetings.setdefault(supplier.number, []).append(meeting_of(record, period.profit_cents / 100))

@@ -41,6 +41,10 @@ class SupplierBayesOptimal(BayesOptimal):
         )
         return Tracker(laws.knowledge, laws.grid, belief)
 
+    def shown_tracker(self, scenario: Scenario) -> Tracker:
+        """Return the same posterior: what is remembered of a supplier is held on the grid of the planner."""
+        return self.tracker(scenario)
+
     def plan(self, scenario: Scenario) -> Planner:
         """Return the planner for ``scenario``; where a belief is certain, it is the dynamic program."""
         family = scenario.family

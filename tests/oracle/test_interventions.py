@@ -43,7 +43,7 @@ def test_side_information_is_recomputed_after_every_observation():
 
     play_condition(scenario, spy, Condition.ORACLE_POSTERIOR, bayes_optimal=COARSE)
     assert len(seen) > 1
-    belief = posterior.start(told_regime_and_family(scenario), posterior.seat_of(seen[0]), COARSE.grid)
+    belief = posterior.start(told_regime_and_family(scenario), posterior.seat_of(seen[0]), Grid())  # not the planner's
     for observation in seen:
         belief = posterior.update(belief, observation)
         assert observation.side_info["posterior"] == posterior.summary(belief)

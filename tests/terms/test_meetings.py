@@ -29,6 +29,7 @@ def test_nothing_hidden_is_remembered():
     names = {field.name for field in fields(Meeting)}
     assert names == {
         "role", "reservation_price", "price_min", "price_max", "turns", "termination", "price", "closing_cue",
+        "profit",
     }  # fmt: skip
 
 

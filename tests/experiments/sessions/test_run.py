@@ -253,12 +253,14 @@ class TestMemory:
                 raise AssertionError("for_meeting says who plays")
 
         chain = build_chain(0, SMALL.chain, SMALL.bankroll)
-        rows_of(SessionJob(SMALL, Arm.MEMORY, 0), Watcher())
+        rows = rows_of(SessionJob(SMALL, Arm.MEMORY, 0), Watcher())
+        profits = [row["period"]["profit_cents"] / 100 for row in rows]
         for index, past in enumerate(met):
             same = [t for t in range(index) if chain.who[t] == chain.who[index]]
             assert [m.reservation_price for m in past] == [
                 chain.scenarios[t].agent_type.reservation_price for t in same
             ]
+            assert [m.profit for m in past] == [profits[t] for t in same]  # without a deal as well
             assert all(not hasattr(meeting, "counterpart_type") for meeting in past)
         met.clear()
         rows_of(SessionJob(SMALL, Arm.MEMORYLESS, 0), Watcher())
