@@ -106,10 +106,11 @@ def test_the_command_writes_and_prints_the_gap(tmp_path, monkeypatch):
     monkeypatch.setattr("oracle.bankroll.worth.load_outcomes.__defaults__", (MenuSettings(12, 1),))
     monkeypatch.setenv("TERMS_CACHE_DIR", str(tmp_path / "cache"))
     from experiments.cli.session_gap import print_gap, split_sessions
+    from experiments.players.player import as_player
 
     agent = build_scripted("fixed-0.30")
     run = run_task(SESSIONS, agent, SPEC, tmp_path / "run")
-    found = split_sessions(run, agent)
+    found = split_sessions(run, as_player(agent))
     assert json.loads((tmp_path / "run" / GAP).read_text()) == json.loads(json.dumps(found))
     assert found["required_sessions"]["execution"]["estimate"] is None  # nothing was repaired in any session
     print_gap(found)
