@@ -27,6 +27,7 @@ from tests.experiments.folders import (
     RESULTS,
     SMALL,
     SMALL_ARGS,
+    TINY,
     children_of,
     is_alive,
     logged_ids,
@@ -430,3 +431,28 @@ def test_runs_from_a_script_need_no_terminal(tmp_path):
     script.write_text(code)
     done = subprocess.run([sys.executable, script], cwd=REPOSITORY, capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+class TestRepeats:
+    def test_only_what_the_agent_draws_differs(self, tmp_path):
+        spec = TINY.model_copy(update={"repeats": 3})
+        run = run_task(EPISODES, build_scripted("random"), spec, tmp_path, workers=2)
+        assert run.is_complete
+        assert run.repeats == (0, 1, 2) * 12
+        assert len(set(run.seeds)) == 36
+        plays = [run.records[start : start + 3] for start in range(0, 36, 3)]
+        for first, *others in plays:
+            assert all(other.counterpart_type == first.counterpart_type for other in others)
+        assert any(len({each.utility for each in play}) > 1 for play in plays), "the agent draws anew"
+        assert verify_run(EPISODES, tmp_path) == []
+
+    def test_the_first_play_is_that_of_a_run_without_repeats(self, tmp_path):
+        once = run_task(EPISODES, build_scripted("random"), TINY, tmp_path / "once")
+        spec = TINY.model_copy(update={"repeats": 2})
+        twice = run_task(EPISODES, build_scripted("random"), spec, tmp_path / "twice")
+        assert twice.records[::2] == once.records
+        assert load_run(EPISODES, tmp_path / "twice").header.spec.label == "fresh-3-sample12-x2"
+
+    def test_an_agent_that_draws_nothing_plays_the_same_again(self, tmp_path):
+        run = run_task(EPISODES, PATIENT, TINY.model_copy(update={"repeats": 2}), tmp_path)
+        assert run.records[::2] == run.records[1::2]
