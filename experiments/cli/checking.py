@@ -29,8 +29,8 @@ def check(
 ) -> None:
     """Say in half a minute what a model's server can do, and what a suite and a year would ask of it."""
     from experiments.llm.errors import BudgetExceeded
-    from experiments.llm.health import ServerHealth
-    from experiments.llm.meter import Meter
+    from experiments.llm.pacing import ServerHealth
+    from experiments.llm.spending import Meter
     from experiments.players.model_options import ModelOptions
     from experiments.players.probing import OUTPUT_TOKENS, Probe, probe
     from experiments.players.seat import OPENAI, model_settings

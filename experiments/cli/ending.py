@@ -20,7 +20,7 @@ def exit_code(error: BaseException) -> int | None:
         return INTERRUPTED
     from pydantic import ValidationError
 
-    from experiments.llm.cache import DamagedCacheError, UnusableCacheError
+    from experiments.llm.calls import DamagedCacheError, UnusableCacheError
     from experiments.llm.errors import BudgetExceeded, ServerUnusable, SettingRefused
     from experiments.players.local import LocalModelError
     from experiments.storage.files import RunLockedError

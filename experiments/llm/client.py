@@ -17,8 +17,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from experiments.llm import requests
-from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import Attempt, CallLog
+from experiments.llm.calls import Attempt, CallLog, ReplyCache
 from experiments.llm.complaints import answer_room
 from experiments.llm.errors import (
     BadRequest,
@@ -33,17 +32,13 @@ from experiments.llm.errors import (
     SettingRefused,
     Stopped,
 )
-from experiments.llm.health import ServerHealth
-from experiments.llm.listed import ListedModel
-from experiments.llm.meter import Meter
-from experiments.llm.pacing import Pacer, Timing, wait_before_retry
+from experiments.llm.pacing import Pacer, ServerHealth, Timing, wait_before_retry
 from experiments.llm.records import MALFORMED, PROMPT_FILTER, Completion, Usage
 from experiments.llm.replies import read_reply
 from experiments.llm.requests import Message, RequestBody
 from experiments.llm.settings import ModelSettings, read_key
-from experiments.llm.spending import FREE, UNKNOWN, Settlement, settlement
-from experiments.llm.transport import Transport
-from experiments.llm.usage import cost, upper_bound
+from experiments.llm.spending import FREE, UNKNOWN, Meter, Settlement, cost, settlement, upper_bound
+from experiments.llm.transport import ListedModel, Transport
 
 MOST_SHORTENED = 2
 """Times that one call is asked for again with a shorter answer."""

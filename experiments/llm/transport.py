@@ -1,23 +1,23 @@
-"""One HTTP request through the ``openai`` client, with a time limit on the whole answer."""
+"""A request through the ``openai`` client, with a time limit on the whole answer, and a server's list of models."""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from experiments.llm.errors import MalformedReply, TimedOut
-from experiments.llm.failures import from_exception
-from experiments.llm.listed import ListedModel, read_models
+from experiments.llm.errors import MalformedReply, TimedOut, from_exception
 from experiments.llm.pacing import Timing
-from experiments.llm.pieces import put_together
+from experiments.llm.replies import put_together
 from experiments.llm.requests import RequestBody, headers
-from experiments.llm.settings import ModelSettings, shown_address
-from experiments.llm.texts import Redactor
+from experiments.llm.settings import ModelSettings, Prices, shown_address
+from experiments.llm.texts import Redactor, whole_characters
 
 _NO_KEY = "none"
 PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
@@ -165,3 +165,49 @@ class Transport:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+_CONTEXT_NAMES = ("context_length", "max_model_len", "context_window", "max_context_length")
+_MICRO_A_MILLION = 10**12
+_LONGEST_NAME = 200
+
+
+class ListedModel(NamedTuple):
+    """One model of the list; ``None`` is what the server does not say."""
+
+    id: str
+    context_tokens: int | None = None
+    prices: Prices | None = None
+
+
+def read_models(text: str) -> tuple[ListedModel, ...]:
+    """Return the models of the answer to ``GET /models``.
+
+    Raises
+    ------
+    MalformedReply
+        If it is no such list.
+    """
+    try:
+        rows = json.loads(text)["data"]
+        return tuple(_read_row(row) for row in rows if isinstance(row.get("id"), str))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise MalformedReply(f"no list of models but {' '.join(text.split())[:100]!r}") from None
+
+
+def _read_row(row: Mapping[str, Any]) -> ListedModel:
+    meta = row.get("meta")
+    told = [row.get(name) for name in _CONTEXT_NAMES] + [meta.get("n_ctx_train") if isinstance(meta, Mapping) else None]
+    context = next((size for size in told if isinstance(size, int) and size > 0), None)
+    return ListedModel(whole_characters(row["id"])[:_LONGEST_NAME], context, _read_prices(row.get("pricing")))
+
+
+def _read_prices(told: object) -> Prices | None:
+    """Return prices told in dollars a token, as routers do."""
+    if not isinstance(told, Mapping):
+        return None
+    try:
+        prompt, completion = (int(Decimal(str(told[name])) * _MICRO_A_MILLION) for name in ("prompt", "completion"))
+        return Prices(prompt=prompt, completion=completion)
+    except (KeyError, InvalidOperation, ValueError, OverflowError):
+        return None

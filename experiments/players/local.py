@@ -19,8 +19,8 @@ from typing import IO, Self
 
 from experiments.llm.client import ChatClient
 from experiments.llm.local_server import ALIAS
-from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings, Prices
+from experiments.llm.spending import Meter
 from experiments.players.negotiator import ModelAgent
 from experiments.players.negotiator_settings import NegotiatorSettings
 from terms import GameConfig

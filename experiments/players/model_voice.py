@@ -17,7 +17,7 @@ from typing import Any
 from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ProviderError
-from experiments.llm.thinking import blank_thinking
+from experiments.llm.free_text import blank_thinking
 from experiments.players.prompts import render_prompt
 from terms import voice
 from terms.types import Cue, Decision

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ProviderError
-from experiments.llm.thinking import blank_thinking
+from experiments.llm.free_text import blank_thinking
 from experiments.players.model_voice import ModelVoice
 from experiments.players.negotiator_settings import NegotiatorSettings
 from experiments.players.player import AtTable, Player, seed_of_playing

@@ -20,11 +20,11 @@ from experiments.llm.errors import (
     SettingRefused,
     ToolsUnavailable,
 )
-from experiments.llm.listed import ListedModel
-from experiments.llm.meter import Meter
+from experiments.llm.free_text import blank_thinking
 from experiments.llm.records import Completion
 from experiments.llm.settings import Effort, ModelSettings, Prices
-from experiments.llm.thinking import blank_thinking
+from experiments.llm.spending import Meter
+from experiments.llm.transport import ListedModel
 
 Grade = Literal["yes", "partly", "no", "unknown"]
 SECONDS, OUTPUT_TOKENS = 30.0, 1024

@@ -3,7 +3,7 @@
 Rules, in order:
 
 1. No reply, a stated refusal or a content filter, and a reply without visible text have verdicts of their own.
-2. Private reasoning between the marks of any family of models is never read (:mod:`experiments.llm.thinking`).
+2. Private reasoning between the marks of any family of models is never read (:mod:`experiments.llm.free_text`).
 3. Only a complete JSON object with a ``decision`` can be a move; prose is never one, broken or truncated JSON neither.
 4. An object that a sentence only speaks of, as an example, in its middle or to deny it, is no answer. Those left must
    agree on decision and price. Where they differ, the last counts if it closes the reply and words other than
@@ -19,9 +19,8 @@ from __future__ import annotations
 import math
 import re
 
-from experiments.llm.objects import FoundObject, Value, find_objects, spoken_as
+from experiments.llm.free_text import FoundObject, Value, blank_thinking, find_objects, spoken_as
 from experiments.llm.records import MALFORMED, PROMPT_FILTER, Completion
-from experiments.llm.thinking import blank_thinking
 from experiments.players.receipts import Problem, Reading, Repair, Verdict, unusable
 from terms.prices import parse_price, stated_price
 from terms.protocol import read_belief, read_decision

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import MODEL_CALLS, CallLog
+from experiments.llm.calls import MODEL_CALLS, CallLog, ReplyCache
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings, refuse_bad_key, shown_address
+from experiments.llm.spending import Meter
 from experiments.players.local import LOCAL_SETTINGS, LocalServer, local_model_settings
 from experiments.players.model_voice import ModelVoice
 from experiments.players.negotiator import ModelAgent

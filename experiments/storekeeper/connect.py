@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.extras import need
-from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import MODEL_CALLS, read_calls, spending_of
+from experiments.llm.calls import MODEL_CALLS, ReplyCache, read_calls, spending_of
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 from experiments.players.local import LocalServer, local_model_settings
 from experiments.players.model_options import ModelOptions
 from experiments.players.seat import LOCAL, MOST_SECONDS, effort_growth, model_settings, named

@@ -19,7 +19,7 @@ from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ToolsUnavailable
 from experiments.llm.records import Completion
 from experiments.llm.settings import Prices
-from experiments.llm.usage import cost
+from experiments.llm.spending import cost
 from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
 from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.token_gauge import Gauge

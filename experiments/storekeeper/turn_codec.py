@@ -8,9 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from commerce.argument_parser import read_text
-from experiments.llm.objects import find_objects, spoken_as
+from experiments.llm.free_text import blank_thinking, find_objects, spoken_as
 from experiments.llm.records import Completion, ToolCall
-from experiments.llm.thinking import blank_thinking
 from experiments.years.session import Answer
 from experiments.years.transcript import Said
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from experiments.engine.run import load_run
 from experiments.fault_server import FaultServer
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.years.run import run_year

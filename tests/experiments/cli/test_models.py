@@ -14,8 +14,7 @@ from experiments.episodes.folder import LOG, PARQUET, SUMMARY
 from experiments.episodes.suite_task import EPISODES
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.llm import pacing
-from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import MODEL_CALLS, Ended, Reserved, read_calls, spending_of
+from experiments.llm.calls import MODEL_CALLS, Ended, ReplyCache, Reserved, read_calls, spending_of
 from terms.strict_json import strict_loads
 from tests.experiments.folders import logged_ids, result_bytes, start_cli, wait_for
 

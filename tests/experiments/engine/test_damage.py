@@ -13,8 +13,8 @@ from experiments.episodes.suite_task import EPISODES
 from experiments.fault_server import FaultServer
 from experiments.llm.calls import MODEL_CALLS
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 from experiments.modes import check_folder
 from experiments.players.registry import ModelOptions, build_agent
 from experiments.serving.sessions import Sessions

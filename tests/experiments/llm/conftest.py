@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.pacing import Timing
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 
 
 class FakeTime:

@@ -14,8 +14,8 @@ from experiments.fault_server.fault_list import FAULTS
 from experiments.llm import errors
 from experiments.llm.calls import CallLog, Ended, read_calls
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 
 SCHEMA = {"type": "object", "properties": {"price": {"type": "number"}}}
 NUM_RETRIES = 2

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.llm import errors
 from experiments.llm.complaints import answer_room, refused_part
-from experiments.llm.failures import from_status
+from experiments.llm.errors import from_status
 
 OVERFLOWS = [
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",  # OpenAI

@@ -11,9 +11,9 @@ from experiments.fault_server import FaultPlan, FaultServer
 from experiments.fault_server.fault_list import FAULTS
 from experiments.llm.calls import CallLog, Ended, read_calls
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.pacing import Timing
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 from terms import fresh_suite, play
 from tests.experiments.llm.test_client import reconcile
 

@@ -14,9 +14,9 @@ import pytest
 from experiments.llm import transport
 from experiments.llm.client import ChatClient
 from experiments.llm.errors import BadRequest, ConnectionLost, MalformedReply, Stopped, TimedOut
-from experiments.llm.meter import Meter
 from experiments.llm.replies import LONGEST_TEXT
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 from experiments.players.reading import LONGEST_MESSAGE, read_completion
 from experiments.players.receipts import Repair, Verdict
 from terms import Game, Offer

@@ -1,4 +1,4 @@
-"""Reading answers with HTTP 200: shapes of servers, and anything at all."""
+"""Reading answers with HTTP 200, streamed ones too: shapes of servers, and anything at all."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commerce.argument_parser import TOO_DEEP
+from experiments.llm import errors
 from experiments.llm.errors import EmptyCompletion, MalformedReply, ModelCallError
-from experiments.llm.replies import LONGEST_TEXT, MOST_CALLS, read_reply
+from experiments.llm.replies import LONGEST_TEXT, MOST_CALLS, put_together, read_reply
 
 
 def body(message, **choice):
@@ -184,3 +185,45 @@ class TestToolCalls:
         assert reply.finish_reason == "length"
         many = read_reply(calling(*(call(str(number)) for number in range(MOST_CALLS + 1))))
         assert (len(many.tool_calls), many.finish_reason) == (MOST_CALLS, "length")
+
+
+TOOLS = [
+    {"type": "function", "function": {"name": "take", "parameters": {"properties": {"number": {"type": "integer"}}}}}
+]
+
+
+@pytest.mark.parametrize(
+    "fault", ["", "/fault:attached_wanted", "/fault:fenced", "/fault:refusal", "/fault:malformed_call"]
+)
+@pytest.mark.parametrize("tools", [(), TOOLS])
+def test_a_streamed_answer_is_the_whole_one(connect, ask, fault, tools):
+    whole, streamed = (ask(connect(f"bot{fault}", stream=stream), tools=tools) for stream in (False, True))
+    apart = {"applied", "latency_s"}
+    assert streamed.model_dump(exclude=apart) == whole.model_dump(exclude=apart)
+    assert streamed.usage.cost_microusd is not None
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("bad_key", errors.AuthenticationFailed),
+        ("drop_halfway", errors.ConnectionLost),
+        ("error_body", errors.ErrorBody),
+    ],
+)
+def test_a_failure_is_the_same_streamed(connect, ask, fault, kind):
+    with pytest.raises(kind):
+        ask(connect(f"bot/fault:{fault}", stream=True, max_retries=0))
+
+
+def test_a_stream_without_an_end_is_no_answer():
+    piece = json.dumps({"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": None}]})
+    text = f"data: {piece}\n\n"
+    assert put_together(text) == text
+    assert put_together('data: {"choices": [{"delta') == '{"choices": [{"delta'
+    assert put_together('{"error": 1}') == '{"error": 1}'
+
+
+def test_the_call_is_logged_with_what_was_streamed(connect, ask, server):
+    ask(connect(stream=True))
+    assert server.requests[-1]["body"]["stream_options"] == {"include_usage": True}

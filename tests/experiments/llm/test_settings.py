@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from experiments.fault_server import FaultServer
 from experiments.llm.client import ChatClient
 from experiments.llm.errors import RateLimited, TimedOut
-from experiments.llm.meter import Meter
 from experiments.llm.pacing import Timing
 from experiments.llm.settings import OPENROUTER_URL, ModelSettings, Prices, ProviderRouting, read_key
+from experiments.llm.spending import Meter
 
 SCHEMA = {"type": "object"}
 

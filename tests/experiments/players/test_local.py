@@ -22,7 +22,7 @@ import terms
 from experiments.llm.client import ChatClient
 from experiments.llm.errors import ContextOverflow
 from experiments.llm.local_server import CONTEXT_TOKENS
-from experiments.llm.meter import Meter
+from experiments.llm.spending import Meter
 from experiments.players import local
 from experiments.players.local import INSTALL, LOCAL_SETTINGS, LocalModelError, LocalServer, find_model
 from experiments.players.model_voice import ModelVoice

@@ -21,10 +21,10 @@ from experiments.engine.run import LOGS
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.llm.calls import MODEL_CALLS, Attempt, Ended, Reserved, read_calls
 from experiments.llm.client import ChatClient
-from experiments.llm.meter import Meter
 from experiments.llm.pacing import Timing
 from experiments.llm.records import ToolCall
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 from experiments.modes import check_folder
 from experiments.storage.journal import HEADER
 from experiments.storekeeper.seat import StorekeeperSeat

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.llm.objects import find_objects, spoken_as
-from experiments.llm.thinking import blank_thinking
+from experiments.llm.free_text import blank_thinking, find_objects, spoken_as
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

@@ -13,13 +13,12 @@ from urllib.parse import quote
 import pytest
 
 from experiments.fault_server import FaultServer
-from experiments.llm.cache import ReplyCache
-from experiments.llm.calls import CallLog
+from experiments.llm.calls import CallLog, ReplyCache
 from experiments.llm.client import ChatClient
 from experiments.llm.errors import AuthenticationFailed, ModelCallError
-from experiments.llm.meter import Meter
 from experiments.llm.pacing import Timing
 from experiments.llm.settings import ModelSettings
+from experiments.llm.spending import Meter
 from experiments.llm.texts import MASK, Redactor, whole_characters
 from experiments.llm.transport import Transport
 
@@ -125,7 +124,7 @@ def test_a_key_cut_in_the_middle_by_the_length_of_a_message_is_gone_too(ask, tmp
     monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
     with FaultServer(key="another") as server:
         client = client_of(server, tmp_path, "bot")
-        monkeypatch.setattr("experiments.llm.failures._LONGEST_DETAIL", 70)
+        monkeypatch.setattr("experiments.llm.errors._LONGEST_DETAIL", 70)
         with pytest.raises(AuthenticationFailed) as caught:
             ask(client)
         client.close()

@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from experiments.llm import errors
-from experiments.llm.failures import from_error_body, from_exception, from_status, retry_after
+from experiments.llm.errors import from_error_body, from_exception, from_status, retry_after
 from experiments.llm.records import Usage
 
 NOW = 2e9
