@@ -105,7 +105,7 @@ def _list_models(settings: Any, meter: Any, *, as_json: bool) -> None:
 
 
 def _plans(found: Any, num: int) -> dict[str, Any]:
-    from experiments.players.forecast import ANSWER_TOKENS, forecast_talks, forecast_years
+    from experiments.players.costing import ANSWER_TOKENS, forecast_talks, forecast_years
     from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
 
     context = found.listed.context_tokens if found.listed else None

@@ -8,7 +8,7 @@ from experiments.cli.show import out
 def agents() -> None:
     """List the built-in agents, what each needs, and what --model can change about a language model."""
     from experiments.llm.settings import ModelSettings
-    from experiments.players.negotiator_settings import NegotiatorSettings
+    from experiments.players.model_options import NegotiatorSettings
     from experiments.players.registry import OWN, list_agents
     from experiments.storekeeper.settings import StorekeeperSettings
 

@@ -65,7 +65,7 @@ def tell_plan(player: Player, num: int, what: str = "negotiations") -> None:
     """Say what a language model is about to be asked, and aloud if nobody will know what it costs."""
     if not isinstance(player, ModelSeat):
         return
-    from experiments.players.forecast import forecast_talks, is_price_known
+    from experiments.players.costing import forecast_talks, is_price_known
 
     prices = None if player.model is None else player.model.prices
     plan = forecast_talks(num, player.config, player.negotiator).priced(

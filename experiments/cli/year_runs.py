@@ -88,7 +88,7 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
 
 def _tell_plan(seat: Any, num: int) -> None:
     """Say what the years are about to ask of the model at most, and aloud if nobody will know what it costs."""
-    from experiments.players.forecast import forecast_years, is_price_known
+    from experiments.players.costing import forecast_years, is_price_known
 
     shown = seat.settings
     most = forecast_years(num, shown.max_turns, shown.evict_at, shown.evict_to).priced(seat.model.prices)

@@ -13,8 +13,7 @@ from experiments.engine.task import Job, Keep, Row
 from experiments.episodes.config import DATA, SUITE, SuiteSpec
 from experiments.episodes.folder import DROPPED, LOG, PARQUET, SUMMARY, Run, suite_summary, trial_name
 from experiments.episodes.records import episode_from_row, episode_row, episodes_parquet
-from experiments.players.player import Player
-from experiments.players.playing import play_episode
+from experiments.players.player import Player, play_episode
 from experiments.players.receipts import check_receipts
 from terms import EpisodeRecord, Scenario, replay, voice
 from terms.episode import Seeds, recorded_moves

@@ -21,8 +21,8 @@ from experiments.llm.client import ChatClient
 from experiments.llm.local_server import ALIAS
 from experiments.llm.settings import ModelSettings, Prices
 from experiments.llm.spending import Meter
+from experiments.players.model_options import NegotiatorSettings
 from experiments.players.negotiator import ModelAgent
-from experiments.players.negotiator_settings import NegotiatorSettings
 from terms import GameConfig
 
 INSTALL = """\

@@ -16,13 +16,12 @@ from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ProviderError
 from experiments.llm.free_text import blank_thinking
+from experiments.players.model_options import NegotiatorSettings
 from experiments.players.model_voice import ModelVoice
-from experiments.players.negotiator_settings import NegotiatorSettings
 from experiments.players.player import AtTable, Player, seed_of_playing
-from experiments.players.prompts import correction_prompt, reply_schema, system_prompt, turn_prompt
+from experiments.players.prompts import correction_prompt, reply_schema, reveal_side_info, system_prompt, turn_prompt
 from experiments.players.reading import read_completion
 from experiments.players.receipts import Problem, Reading, Verdict, unusable
-from experiments.players.reveal import reveal_side_info
 from terms import GameConfig, Scenario
 from terms.episode import UNSALTED, Seeds
 from terms.meetings import Meeting

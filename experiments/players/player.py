@@ -2,6 +2,9 @@
 
 A player sits down in a folder (:meth:`Player.sit`), and the one that comes of it starts an agent for each scenario. All
 of it has defaults, so that a scripted agent is a player as it is; :func:`as_player` wraps what users give, once.
+
+:func:`play_episode` plays one episode with everything that a player brings to it: receipts, what it is told besides,
+a voice.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from terms import Observation, Scenario
+from terms import EpisodeRecord, Observation, Scenario, play
 from terms.agents import SCRIPTED
 from terms.episode import Agent, AgentLike, Guest, Move, Seeds, Starter, as_starter
 from terms.meetings import Meeting
@@ -124,3 +127,41 @@ def as_player(agent: AgentLike, pins: Mapping[str, Any] | None = None) -> Player
     starter = as_starter(agent)
     is_secret = isinstance(starter, Guest) and type(agent) not in _OURS and starter.takes_seeds
     return Seated(starter, pins or {}, getattr(agent, "concurrency", 1), is_secret)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedEpisode:
+    """A finished episode, the receipts of a model's replies and where the counterpart's words came from.
+
+    ``receipts`` is empty for agents that are not models, ``voice_outcomes`` without a model voice.
+    """
+
+    record: EpisodeRecord
+    receipts: tuple[Mapping[str, Any], ...]
+    voice_outcomes: Mapping[str, int]
+
+
+def play_episode(
+    scenario: Scenario,
+    agent: AgentLike,
+    *,
+    side_info: Mapping[str, Any] | None = None,
+    past: Sequence[Meeting] | None = None,
+) -> PlayedEpisode:
+    """Play one episode and keep what the log needs.
+
+    Parameters
+    ----------
+    scenario
+        The episode.
+    agent
+        Any agent; a :class:`~experiments.players.player.Player` brings what it is told and perhaps a voice, and leaves
+        receipts.
+    side_info
+        Told to the agent beside what it brings.
+    past
+        Earlier meetings with this counterpart, for an agent that wants them; ``None`` if the episode stands alone.
+    """
+    seat = as_player(agent).start(scenario, past)
+    record = play(scenario, seat, side_info={**seat.told, **(side_info or {})}, voice=seat.voice)
+    return PlayedEpisode(record, tuple(seat.receipts()), seat.outcomes())

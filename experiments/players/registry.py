@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from experiments.llm.settings import ModelSettings
 from experiments.players import seat
 from experiments.players.local import LOCAL_SETTINGS
-from experiments.players.model_options import ModelOptions
-from experiments.players.negotiator_settings import NegotiatorSettings
+from experiments.players.model_options import ModelOptions, NegotiatorSettings
 from experiments.players.player import Player, as_player
 from oracle.player_registry import PLAYERS, build_player
 from terms import GameConfig

@@ -17,9 +17,9 @@ from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings, refuse_bad_key, shown_address
 from experiments.llm.spending import Meter
 from experiments.players.local import LOCAL_SETTINGS, LocalServer, local_model_settings
+from experiments.players.model_options import NegotiatorSettings
 from experiments.players.model_voice import ModelVoice
 from experiments.players.negotiator import ModelAgent
-from experiments.players.negotiator_settings import NegotiatorSettings
 from experiments.players.player import AtTable, Player
 from terms import GameConfig, Scenario
 from terms.meetings import Meeting

@@ -8,8 +8,7 @@ from typing import Any
 
 from commerce.economics import build_chain
 from experiments.engine.folder import RunError
-from experiments.players.player import Player, as_player
-from experiments.players.playing import PlayedEpisode
+from experiments.players.player import PlayedEpisode, Player, as_player
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import has_nothing_to_repair
 from experiments.sessions.play import SessionJob, SessionPlay
@@ -91,7 +90,7 @@ class _Host:
         side_info: Mapping[str, Any] | None = None,
         past: Sequence[Meeting] | None = None,
     ) -> PlayedEpisode:
-        """Play one period; see :func:`experiments.players.playing.play_episode`."""
+        """Play one period; see :func:`experiments.players.player.play_episode`."""
         number = self.numbers[scenario.scenario_id]
         memory = self.memories.get(number)
         seat = agent.start(scenario, past)

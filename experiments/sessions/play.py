@@ -12,8 +12,7 @@ from typing import NamedTuple
 from commerce.bankroll import PeriodRecord, is_ruin
 from commerce.economics import BankrollChain, build_chain, unit_economics
 from experiments.engine.task import Keep, Row
-from experiments.players.player import Player, seed_of_playing
-from experiments.players.playing import PlayedEpisode, play_episode
+from experiments.players.player import PlayedEpisode, Player, play_episode, seed_of_playing
 from experiments.sessions.records import Place, episode_of, period_from_row, period_row, settled_period
 from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.sessions.views import ledger_line, meeting_line, names_supplier, period_side_info

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from experiments.fault_server import FaultServer
-from experiments.players.forecast import forecast_talks, forecast_years
+from experiments.players.costing import forecast_talks, forecast_years
 
 
 @pytest.fixture

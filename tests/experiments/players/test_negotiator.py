@@ -14,8 +14,8 @@ from pydantic import ValidationError
 import terms
 from experiments.llm.errors import BudgetExceeded, ContextOverflow, ProviderError, ServerFault
 from experiments.llm.records import Completion
+from experiments.players.model_options import NegotiatorSettings, Reveal
 from experiments.players.negotiator import AttemptKind, ModelAgent
-from experiments.players.negotiator_settings import NegotiatorSettings, Reveal
 from experiments.players.receipts import Verdict
 from terms import Game, GameConfig, Offer
 from terms.types import Decision, ReplyFault, Termination, ViolationKind

@@ -1,8 +1,9 @@
-"""One player for every mode: what is wrapped, what is handed out, and that nothing of it leads to the scenario."""
+"""One player for every mode: what is wrapped, what is handed out, that nothing of it leads to the scenario."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import pickle
 
 import pytest
@@ -11,10 +12,14 @@ import terms
 from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.suite_task import EPISODES
-from experiments.players.player import Player, as_player
+from experiments.players.model_options import NegotiatorSettings, Reveal
+from experiments.players.model_voice import ModelVoice
+from experiments.players.negotiator import ModelAgent
+from experiments.players.player import Player, as_player, play_episode
 from terms import Reject
-from terms.agents import build_scripted
+from terms.agents import SCRIPTED, build_scripted
 from terms.episode import UNSALTED, AgentExitError, Seeds, Starter, as_starter
+from tests.experiments.llm.scripted import ScriptedClient, move
 from tests.terms.builders import make_scenario
 
 RECIPE = {"n_per_cell": 1, "families": ["candid", "strategic"]}
@@ -144,3 +149,37 @@ def test_an_exit_in_the_middle_of_a_run_says_where(tmp_path):
     with pytest.raises(AgentExitError) as caught:
         run_task(EPISODES, quitter, spec, tmp_path)
     assert "round 1 of fresh-0/overlap" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTED))
+def test_an_agent_that_is_no_model_plays_as_before(name):
+    played = play_episode(make_scenario(), build_scripted(name))
+    assert played.record == terms.play(make_scenario(), build_scripted(name))
+    assert played.receipts == ()
+    assert played.voice_outcomes == {}
+
+
+def test_a_model_leaves_one_receipt_a_round_under_its_own_name():
+    client = ScriptedClient(move(price=41), "what?", move("Reject"))
+    played = play_episode(make_scenario(), ModelAgent(client, "stub", NegotiatorSettings(show_cues=False)))
+    assert played.record.agent == "stub+no-cues"
+    assert [len(receipt["attempts"]) for receipt in played.receipts] == [1, 2]
+    assert [receipt["verdict"] for receipt in json.loads(json.dumps(played.receipts))] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize(("level", "is_told"), [(Reveal.NOTHING, False), (Reveal.KERNEL, False), (Reveal.TYPE, True)])
+def test_the_reveal_level_reaches_the_model(level, is_told):
+    client = ScriptedClient(move("Reject"))
+    play_episode(make_scenario(other=40.0625), ModelAgent(client, "stub", NegotiatorSettings(reveal=level)))
+    assert ("40.0625" in client.sent) is is_told
+    assert ("counterpart_rules" in client.sent) is (level is not Reveal.NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome"), [("I am at 65.50, friend.", "model"), ("Pay 99.00, friend.", "template_unfaithful")]
+)
+def test_a_narrator_words_and_is_counted(line, outcome):
+    narrator = ModelVoice(ScriptedClient(line))
+    played = play_episode(make_scenario(), ModelAgent(ScriptedClient(move("Reject")), "stub", narrator=narrator))
+    assert played.voice_outcomes == {outcome: 1}
+    assert ("friend" in played.record.turns[0].counterpart_message) is (outcome == "model")

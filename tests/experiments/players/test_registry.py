@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from experiments.players.playing import play_episode
+from experiments.players.player import play_episode
 from experiments.players.registry import build_agent, list_agents
 from oracle.player_registry import PLAYERS
 from terms import Reject, fresh_suite, play

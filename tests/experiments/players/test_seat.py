@@ -7,8 +7,7 @@ import pytest
 from experiments.llm.calls import MODEL_CALLS
 from experiments.llm.settings import ModelSettings
 from experiments.players import seat
-from experiments.players.model_options import ModelOptions, microusd
-from experiments.players.negotiator_settings import NegotiatorSettings, Reveal
+from experiments.players.model_options import ModelOptions, NegotiatorSettings, Reveal, microusd
 from experiments.players.registry import build_agent
 from experiments.players.seat import ModelSeat, model_settings
 from terms import Game
