@@ -29,6 +29,6 @@ In a test, without a process of its own::
 """
 
 from experiments.fault_server.fault_http import FaultServer
-from experiments.fault_server.plan import FaultPlan
+from experiments.fault_server.fault_list import FaultPlan
 
 __all__ = ["FaultPlan", "FaultServer"]

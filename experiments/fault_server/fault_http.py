@@ -16,10 +16,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from experiments.fault_server.bad_answers import BadAnswer, FaultCall, refused, streamed
-from experiments.fault_server.bot import bot_reply, single_call
-from experiments.fault_server.fault_list import FAULTS, answer
-from experiments.fault_server.plan import Chooser, FaultPlan
-from experiments.fault_server.shop import Shops
+from experiments.fault_server.bots import Shops, bot_reply, single_call
+from experiments.fault_server.fault_list import FAULTS, Chooser, FaultPlan, answer
 
 _KEPT_REQUESTS, _KEPT_BYTES = 1000, 16 * 2**20
 _NUM_BLANKS = 60

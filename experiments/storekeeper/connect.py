@@ -17,7 +17,7 @@ from experiments.players.model_options import ModelOptions
 from experiments.players.seat import LOCAL, MOST_SECONDS, effort_growth, model_settings, named
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
-from experiments.storekeeper.token_gauge import EXTRA
+from experiments.storekeeper.window import EXTRA
 
 MAX_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS = 8_000, 1_000
 TIMEOUT_S = 600.0

@@ -22,9 +22,8 @@ from experiments.llm.settings import Prices
 from experiments.llm.spending import cost
 from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
 from experiments.storekeeper.settings import Budget, StorekeeperSettings
-from experiments.storekeeper.token_gauge import Gauge
 from experiments.storekeeper.turn_codec import call_schema, is_written_call, said_of, turn_messages
-from experiments.storekeeper.window import Window
+from experiments.storekeeper.window import Gauge, Window
 from experiments.years.briefing import render_briefing
 from experiments.years.session import Answer, YearSession
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent, TurnRecord

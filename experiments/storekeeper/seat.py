@@ -17,7 +17,7 @@ from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
 from experiments.players.seat import PACE
 from experiments.storekeeper.keeper import Storekeeper
-from experiments.storekeeper.purchases import PriceGuard
+from experiments.storekeeper.memory import PriceGuard
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.storekeeper.turn_codec import tool_lines
 from experiments.years.briefing import make_opening

@@ -271,7 +271,7 @@ class TestRows:
 
 def narrate(messages):
     """Answer as the bot, or word the act of the counterpart with its exact price."""
-    from experiments.fault_server.bot import bot_reply
+    from experiments.fault_server.bots import bot_reply
 
     act = json.loads(messages[-1]["content"]) if '"said_before"' in messages[-1]["content"] else None
     if act is None:

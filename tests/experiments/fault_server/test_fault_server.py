@@ -16,9 +16,8 @@ import pytest
 from experiments.fault_server import FaultPlan, FaultServer
 from experiments.fault_server.__main__ import main
 from experiments.fault_server.bad_answers import FaultCall, good, token_count
-from experiments.fault_server.bot import bot_reply, choose_move, find_observation
-from experiments.fault_server.fault_list import FAULTS, GROUPS
-from experiments.fault_server.plan import Chooser
+from experiments.fault_server.bots import bot_reply, choose_move, find_observation
+from experiments.fault_server.fault_list import FAULTS, GROUPS, Chooser
 from terms import fresh_suite, play
 from terms.types import Termination
 

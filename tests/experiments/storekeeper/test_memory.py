@@ -7,7 +7,7 @@ import json
 import pytest
 
 from experiments.llm.records import ToolCall
-from experiments.storekeeper.purchases import LARGEST_PRICE, PriceGuard, TradeLedger
+from experiments.storekeeper.memory import LARGEST_PRICE, PriceGuard, TradeLedger
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
 from experiments.years.transcript import Said, Told, TurnRecord
 from tests.experiments.llm.scripted import ScriptedClient

@@ -10,9 +10,8 @@ import pytest
 from commerce.config import PAPER
 from commerce.merchants import build_merchant
 from commerce.year import Year
-from experiments.fault_server.bad_answers import FaultCall
-from experiments.fault_server.bad_calls import CALLS
-from experiments.fault_server.shop import Shops
+from experiments.fault_server.bad_answers import CALLS, FaultCall
+from experiments.fault_server.bots import Shops
 from tests.commerce.builders import default_world
 from tests.experiments.folders import REPOSITORY
 
