@@ -28,7 +28,7 @@ from experiments.cli.session_gap import print_gap, split_sessions
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.engine.cluster import open_executor
 from experiments.engine.run import load_run, run_task
-from experiments.episodes.money_published import TERMINAL_BALANCES
+from experiments.episodes.money_fit import TERMINAL_BALANCES
 from experiments.episodes.suite_task import EPISODES
 from experiments.players.player import Player
 from experiments.sessions.folder import is_sessions

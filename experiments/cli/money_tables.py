@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.cli.show import estimate, out, print_table, text_table
 from experiments.episodes.folder import Run
-from experiments.episodes.money_published import REGRET_RATES
+from experiments.episodes.money_fit import REGRET_RATES
 
 
 def print_money(run: Run) -> None:

@@ -111,7 +111,7 @@ def read_game(config: Path | None) -> dict[str, Any]:
 def read_money(config: Path | None, suite: str, economics: str = "default") -> dict[str, Any]:
     """Return game and economics of negotiations in dollars; the settings file changes the named ones."""
     from commerce.economics import ECONOMICS
-    from experiments.episodes.money_settings import CommerceSettings
+    from experiments.episodes.config import CommerceSettings
 
     if suite == "published":
         raise ValueError("suite='published' has no money; --money takes fresh or catalog:PATH")

@@ -16,8 +16,8 @@ from experiments.comparing.years import UNFINISHED, compare_years, find_years, r
 from experiments.engine.run import load_run
 from experiments.episodes.config import SUITE, check_same_suite
 from experiments.episodes.folder import Run, run_money
+from experiments.episodes.records import invalidity
 from experiments.episodes.suite_task import EPISODES
-from experiments.episodes.validity import invalidity
 from experiments.sessions.folder import GAP, is_sessions
 from experiments.sessions.gap_file import NOT_CHECKED
 from experiments.sessions.session_task import SESSIONS

@@ -1,4 +1,4 @@
-"""What a run of episodes plays: a suite, by its recipe."""
+"""What a run of episodes plays: a suite by its recipe, the game, and what it is worth."""
 
 from __future__ import annotations
 
@@ -222,3 +222,10 @@ def check_same_suite(headers: Sequence[Header[SuiteSpec]]) -> None:
     for name in agents:
         if agents.count(name) > 1:
             raise ValueError(f"runs has agent={name!r} twice; name each agent once")
+
+
+class CommerceSettings(Frozen):
+    """The game that is played and what it is worth."""
+
+    game: GameConfig = GameConfig()
+    economics: EconomicsConfig = EconomicsConfig()

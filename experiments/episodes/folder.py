@@ -13,9 +13,8 @@ from experiments.engine.folder import RunError
 from experiments.engine.header import Header
 from experiments.engine.task import ReadBack
 from experiments.episodes.config import SUITE, SuiteSpec
-from experiments.episodes.money_columns import MoneyRow, money_rows
-from experiments.episodes.money_metrics import money_object
-from experiments.episodes.validity import invalidity
+from experiments.episodes.money_metrics import MoneyRow, money_object, money_rows
+from experiments.episodes.records import invalidity
 from experiments.stats.paired import PAIRED, scenario_outcomes
 from experiments.stats.variance import variance_parts
 from terms import EpisodeRecord

@@ -1,13 +1,20 @@
-"""Episode records to and from JSON rows and Parquet."""
+"""Episode records to and from JSON rows and Parquet, and whether the scores of a run may be read.
+
+A silent or broken model is not a stubborn bargainer. The share is of all trials, those lost to the provider included:
+``unusable = (no reply + unreadable + lost) / trials``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from pydantic import TypeAdapter
 
+from experiments.storage.files import parquet_bytes
 from terms import EpisodeRecord
+from terms.estimates import Estimate, estimate_share
 from terms.strict_json import strict_dumps
 
 _ADAPTER = TypeAdapter(EpisodeRecord)
@@ -31,16 +38,12 @@ def episodes_parquet(records: Sequence[EpisodeRecord], repeats: Sequence[int] = 
     in the same order give the same bytes.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     rows = [_flat_row(record) for record in records]
     table = pa.Table.from_pylist(rows, schema=pa.schema([pa.field(name, kind) for name, kind in _columns(pa)]))
     if any(repeats):
         table = table.append_column("repeat", pa.array(repeats, pa.int64()))
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return parquet_bytes(table)
 
 
 def _columns(pa: Any) -> list[tuple[str, Any]]:
@@ -72,3 +75,33 @@ def _flat_row(record: EpisodeRecord) -> dict[str, Any]:
         "num_critical": sum(violation.kind.is_critical for violation in record.violations),
         "record": strict_dumps(row),
     }
+
+
+MAX_UNUSABLE_SHARE = 0.05
+
+
+def share_of_trials(records: Sequence[EpisodeRecord], hits: Sequence[bool]) -> Estimate:
+    """Return a share of trials, provider failures included, so not through ``Columns``, which leaves them out."""
+    names = np.array([record.scenario_id for record in records], dtype=str)
+    clusters = np.unique(names, return_inverse=True)[1].astype(np.intp)
+    return estimate_share(np.array(hits, dtype=float), np.ones(len(records)), clusters)
+
+
+def unusable_share(records: Sequence[EpisodeRecord]) -> Estimate:
+    """Return the share of trials that a reply without a move, or the provider, ended."""
+    return share_of_trials(records, [record.fault is not None for record in records])
+
+
+def invalidity(records: Sequence[EpisodeRecord], max_share: float = MAX_UNUSABLE_SHARE) -> str | None:
+    """Say why the scores of these trials must not be read, or return ``None`` when they may be."""
+    if all(record.is_excluded for record in records):
+        return "nothing was scored"
+    share = unusable_share(records).estimate
+    return None if share is None else too_many_unusable(share, max_share)
+
+
+def too_many_unusable(share: float, max_share: float = MAX_UNUSABLE_SHARE) -> str | None:
+    """Say so when ``share`` of the trials ended without a usable reply and that is too many."""
+    if share > max_share:
+        return f"{share:.1%} of the trials ended without a usable reply, more than {max_share:.0%}"
+    return None

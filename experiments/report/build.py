@@ -10,7 +10,7 @@ from typing import Any
 
 import terms
 from experiments.episodes.money_metrics import MONEY_METRIC_BY_NAME
-from experiments.episodes.validity import MAX_UNUSABLE_SHARE
+from experiments.episodes.records import MAX_UNUSABLE_SHARE
 from experiments.report.page import asset, content_policy, environment, write_page
 from experiments.report.page_facts import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.panels import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from experiments.episodes.validity import invalidity, share_of_trials, unusable_share
+from experiments.episodes.records import invalidity, share_of_trials, unusable_share
 from experiments.report.page_facts import ReportRun, SuiteComparison
 from terms.estimates import UNDEFINED, Estimate
 from terms.fingerprints import Fingerprint, fingerprint

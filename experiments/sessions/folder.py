@@ -17,6 +17,7 @@ from experiments.engine.task import ReadBack
 from experiments.sessions.play import period_seed
 from experiments.sessions.records import period_row
 from experiments.sessions.spec import Arm, SessionsSpec
+from experiments.storage.files import parquet_bytes
 from terms.strict_json import strict_dumps
 
 LOG, PARQUET, SUMMARY = "periods.jsonl", "periods.parquet", "summary.json"
@@ -81,7 +82,6 @@ def played_seeds(run: SessionsRun) -> list[int]:
 def periods_parquet(run: SessionsRun) -> bytes:
     """Return a Parquet file with one row a period, arm by arm in order; ``moves`` are JSON text."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     arms: Iterable[tuple[str, Sequence[SessionRecord]]] = (("memory", run.sessions), ("memoryless", run.memoryless))
     periods = [(arm, period) for arm, sessions in arms for session in sessions for period in session.periods]
@@ -89,10 +89,7 @@ def periods_parquet(run: SessionsRun) -> bytes:
     columns["arm"] = [arm for arm, _ in periods]
     columns["moves"] = [strict_dumps(period_row(period)["moves"]) for _, period in periods]
     schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in {**_COLUMNS, **_TEXT}.items()])
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pydict(columns, schema=schema), sink, compression="zstd")
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return parquet_bytes(pa.Table.from_pydict(columns, schema=schema))
 
 
 _TEXT = {"arm": "string", "moves": "string"}

@@ -20,7 +20,7 @@ import numpy as np
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
 from experiments.engine.header import Header
 from experiments.episodes.money_metrics import regret_rate
-from experiments.episodes.validity import too_many_unusable
+from experiments.episodes.records import too_many_unusable
 from experiments.sessions.spec import CHAINS, SessionsSpec
 from experiments.sessions.survival import survival_curve
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_mean, estimate_ratios, estimate_share

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 LOCK = ".lock"
 _TEMPORARY = ".terms-{}.tmp"
@@ -47,6 +48,17 @@ def write_atomically(path: Path, data: bytes) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def parquet_bytes(table: Any) -> bytes:
+    """Return the Parquet file of an Arrow table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def read_whole(path: Path) -> bytes:

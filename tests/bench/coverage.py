@@ -19,8 +19,7 @@ import numpy as np
 
 import terms
 from commerce.economics import EconomicsConfig, unit_economics
-from experiments.episodes.money_columns import money_row
-from experiments.episodes.money_metrics import FEW_LOTS, MIN_SPREAD_SCENARIOS
+from experiments.episodes.money_metrics import FEW_LOTS, MIN_SPREAD_SCENARIOS, money_row
 from experiments.sessions.summary import MIN_TAIL_SESSIONS, TAIL_SHARE
 from experiments.stats.improvement import improvement
 from experiments.stats.variance import variance_parts
@@ -202,7 +201,8 @@ def pools() -> Mapping[str, Pool]:
     for name in AGENTS:
         agent = terms.agents.build_scripted(name)
         records = [terms.play(scenario, agent) for scenario in suite]
-        money = [money_row(*each) for each in zip(suite, records, economics, strict=True)]
+        prices = [record.price for record in records]
+        money = [money_row(*each) for each in zip(suite, prices, economics, strict=True)]
         columns = [
             [float(each.is_feasible) for each in records],
             [each.utility for each in records],

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from commerce.economics import PUBLISHED_2, EconomicsConfig, unit_economics
-from experiments.episodes.money_columns import money_row
 from experiments.episodes.money_fit import (
     FIXED,
     NUM_TESTED,
@@ -19,7 +18,7 @@ from experiments.episodes.money_fit import (
     play_sweeps,
     sweep_statistics,
 )
-from experiments.episodes.money_metrics import summarize_money
+from experiments.episodes.money_metrics import money_row, summarize_money
 from terms import play
 from terms.agents import build_scripted
 
@@ -40,7 +39,7 @@ def test_statistics_of_a_sweep_are_those_of_the_metrics():
     assert (len(sweep), len(SEVEN), len(found) - NUM_TESTED) == (144, 7, 2)
     agent = build_scripted(FIXED[0])
     records = [(one.scenario, play(one.scenario, agent)) for one in sweep]
-    rows = [money_row(scenario, record, unit_economics(scenario, config)) for scenario, record in records]
+    rows = [money_row(scenario, record.price, unit_economics(scenario, config)) for scenario, record in records]
     overall, bought = summarize_money(rows), summarize_money([row for row in rows if row.perspective == "merchant"])
     assert found["regret, fixed-0.30"] == pytest.approx(overall["regret_rate"].estimate)
     assert found["best profit of a feasible episode"] * 96 == pytest.approx(overall["best_profit"].estimate)

@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 
 from commerce.economics import EconomicsConfig
-from experiments.episodes.money_columns import MoneyColumns, MoneyRow, money_rows
+from experiments.episodes.money_fit import REGRET_RATES
 from experiments.episodes.money_metrics import (
     MONEY_METRIC_BY_NAME,
+    MoneyColumns,
+    MoneyRow,
     lot_label,
     money_object,
+    money_rows,
     regret_rate,
     summarize_money,
 )
-from experiments.episodes.money_published import REGRET_RATES
 from terms import FixedConcession, fresh_suite, play, published_suite
 from tests.conftest import SHARED
 

@@ -9,7 +9,7 @@ import pytest
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import ChainConfig
-from experiments.episodes.money_published import TERMINAL_BALANCES
+from experiments.episodes.money_fit import TERMINAL_BALANCES
 from experiments.sessions.folder import session_record
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import period_from_row
