@@ -10,7 +10,7 @@ from experiments.stats.paired import Comparison, compare_outcomes
 from experiments.storage.journal import HEADER
 from experiments.years.metric_words import BETTER
 from experiments.years.transcript import read_outcome
-from experiments.years.year_mode import RESULT, WORLD, is_year, read_year_header
+from experiments.years.year_mode import RESULT, WORLD, is_year, read_todays_header
 from terms.strict_json import strict_loads
 
 UNFINISHED = "unfinished"
@@ -56,7 +56,7 @@ def read_outcomes(years: Sequence[Path], metric: str) -> YearOutcomes:
     found: dict[str, dict[str, list[float]]] = {}
     excluded: dict[Path, str] = {}
     for folder in years:
-        header = read_year_header(folder)
+        header = read_todays_header(folder)
         spec, by_world = header.spec, found.setdefault(header.agent, {})
         if (why := why_excluded(folder)) is not None:
             excluded[folder] = why

@@ -14,6 +14,9 @@ from experiments.engine.header import FORMAT, PACKAGE, Header, Spec, header_type
 from experiments.storage.files import write_atomically
 from experiments.storage.journal import HEADER, encode_line, errors_in_words, read_journal
 
+STORED = "stored"
+"""Context under which specs in run folders are validated: what an old one lacks may mean another thing than today."""
+
 
 class RunError(ValueError):
     """A run folder cannot be used as asked."""
@@ -50,7 +53,7 @@ def read_header(folder: Path, mode: str, kind: type[Spec]) -> Header[Spec]:
     if row["mode"] != mode:
         raise RunError(f"{folder} holds a run of mode {row['mode']!r}, needed is {mode!r}")
     try:
-        return header_type(kind).model_validate(row)
+        return header_type(kind).model_validate(row, context=STORED)
     except ValueError as error:
         raise RunError(f"{folder / HEADER} cannot be read as a run header: {errors_in_words(error)}") from error
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
-from commerce.config import Rules, rules_named
+from commerce.config import RULES_VERSION, Rules, rules_named
 from commerce.types import World
 from commerce.world import DEFAULT_SEED, generate_world, load_world
+from experiments.engine.folder import STORED
 
 
 class YearSpec(BaseModel):
@@ -24,13 +26,20 @@ class YearSpec(BaseModel):
     world_seed: int = Field(DEFAULT_SEED, ge=0)
     world_dir: str | None = None
     rules: str = "paper"
+    rules_version: int = Field(RULES_VERSION, ge=1, description="of the rules; one that was stored without it is of 1")
     num_days: int = Field(365, ge=1, le=3650)
     merchant_seed: int = Field(0, ge=0)
     repeat: int = Field(0, ge=0)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _first_version_unsaid(cls, row: Any, info: ValidationInfo) -> Any:
+        """Put in what years stored before the rules had versions do not say: by default it would be today's."""
+        return {"rules_version": 1, **row} if info.context == STORED and isinstance(row, dict) else row
+
     def build_rules(self) -> Rules:
-        """Return the rule set with the number of days put in."""
-        return rules_named(self.rules).model_copy(update={"num_days": self.num_days})
+        """Return the rule set with the number of days put in; one of another version raises ``ValueError``."""
+        return rules_named(self.rules, self.rules_version).model_copy(update={"num_days": self.num_days})
 
     def build_world(self) -> World:
         """Return the world."""

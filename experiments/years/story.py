@@ -22,7 +22,7 @@ from experiments.engine.folder import RunError
 from experiments.engine.header import Header
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
-from experiments.years.year_mode import RESULT, read_store_calls, read_year_header, result_object
+from experiments.years.year_mode import RESULT, read_store_calls, read_todays_header, result_object
 
 
 class StoryCall(NamedTuple):
@@ -130,13 +130,13 @@ class ExcludedYear(NamedTuple):
 def read_excluded(folder: str | Path) -> ExcludedYear | None:
     """Return the year in ``folder`` if it ended by no doing of its agent, else ``None``."""
     outcome = read_outcome(Path(folder))
-    return None if outcome is None or outcome.is_scored else ExcludedYear(read_year_header(Path(folder)), outcome)
+    return None if outcome is None or outcome.is_scored else ExcludedYear(read_todays_header(Path(folder)), outcome)
 
 
 def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
     folder = Path(folder)
-    header = read_year_header(folder)
+    header = read_todays_header(folder)
     is_open = read_outcome(folder) is None
     if is_open or not (folder / RESULT).is_file():
         raise RunError(f"{folder} holds an unfinished year; run the same command again")

@@ -12,7 +12,7 @@ from commerce.metrics import tool_mix, year_metrics
 from commerce.replay import Entry, entry_from_json, year_digest
 from commerce.types import World
 from commerce.year import Year
-from experiments.engine.folder import holds, read_header
+from experiments.engine.folder import RunError, holds, read_header
 from experiments.engine.header import Header
 from experiments.engine.task import ReadBack, Row
 from experiments.llm.calls import MODEL_CALLS, read_calls, spending_of
@@ -203,6 +203,23 @@ def is_year(folder: Path) -> bool:
 def read_year_header(folder: Path) -> Header[YearSpec]:
     """Return what the year in ``folder`` is a year of."""
     return read_header(folder, MODE, YearSpec)
+
+
+def read_todays_header(folder: Path) -> Header[YearSpec]:
+    """Return the header of a year that was played by the rules of this version.
+
+    Raises
+    ------
+    RunError
+        If they were of another version: that is another game under the same name, and no number of it belongs beside
+        one of today's.
+    """
+    header = read_year_header(folder)
+    try:
+        header.spec.build_rules()
+    except ValueError as error:
+        raise RunError(f"{folder}: {error}") from error
+    return header
 
 
 def _json_line(value: object) -> bytes:
