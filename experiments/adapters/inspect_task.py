@@ -1,7 +1,7 @@
 """The store year as a task of Inspect: ``inspect eval experiments/store_year --model VENDOR/MODEL -T num_days=30``.
 
 Needs the extra ``inspect``. A sample is a year in a world of its own, under the rules of every agent: answers, turn
-limits and idle turns are those of :class:`experiments.years.session.YearSession`. Retries, costs and logs are
+limits and idle turns are those of :class:`experiments.years.sitting.YearSitting`. Retries, costs and logs are
 Inspect's; when a context is full, Inspect's own trimming takes out the oldest messages.
 """
 
@@ -21,7 +21,7 @@ from experiments.llm.replies import common_finish
 from experiments.llm.texts import whole_characters
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
-from experiments.years.session import YearSession
+from experiments.years.sitting import YearSitting
 from experiments.years.transcript import Said
 from terms.strict_json import strict_dumps
 
@@ -105,14 +105,14 @@ def final_assets() -> Scorer:
     return score
 
 
-def open_year(world_seed: int, rules: str, num_days: int, limits: Limits) -> YearSession:
+def open_year(world_seed: int, rules: str, num_days: int, limits: Limits) -> YearSitting:
     """Return a year at its first morning."""
     rule_set = rules_named(rules).model_copy(update={"num_days": num_days})
     year = Year(generate_world(world_seed, rule_set), rule_set)
-    return YearSession(year, make_opening(AGENT, year.setting, limits), limits)
+    return YearSitting(year, make_opening(AGENT, year.setting, limits), limits)
 
 
-def answers(session: YearSession, output: ModelOutput) -> list[ChatMessage]:
+def answers(session: YearSitting, output: ModelOutput) -> list[ChatMessage]:
     """Carry out what the model said and return the messages that answer it."""
     message = output.message
     asked = message.tool_calls or []
@@ -140,19 +140,19 @@ def arguments_of(call: InspectCall) -> str:
     return stored if isinstance(stored, str) else strict_dumps(stored)
 
 
-def unfinished(session: YearSession) -> dict[str, Any]:
+def unfinished(session: YearSitting) -> dict[str, Any]:
     """Return the numbers of a year that goes on: what stands if a message or token limit of Inspect's ends it now."""
     return {**numbers(session), "outcome": "unfinished", "detail": "a limit of Inspect's ended the sample"}
 
 
-def score_year(session: YearSession) -> dict[str, Any]:
+def score_year(session: YearSitting) -> dict[str, Any]:
     """End the year of a session that is over and return its numbers."""
     outcome, detail = session.outcome, session.detail
     session.year.stop()
     return {**numbers(session), "outcome": outcome, "detail": detail}
 
 
-def numbers(session: YearSession) -> dict[str, Any]:
+def numbers(session: YearSitting) -> dict[str, Any]:
     """Return assets, turns and days of a year so far."""
     year = session.year
     return {

@@ -14,7 +14,7 @@ from experiments.cli.years import RuleSet, WorldDir
 from experiments.extras import need
 
 if TYPE_CHECKING:
-    from experiments.serving.sessions import Sessions
+    from experiments.serving.served_years import ServedYears
 
 _MOST_BUILDERS = 4
 """Processes that build worlds."""
@@ -60,7 +60,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
     if mcp and len(agents or ()) > 1:
         raise ValueError(f"agent={', '.join(agents or ())}: by --mcp one agent plays one year")
     need("serve", "fastapi", "uvicorn", "mcp")
-    from experiments.serving.sessions import Sessions
+    from experiments.serving.served_years import ServedYears
     from experiments.serving.settings import ServeSettings
 
     settings = ServeSettings(
@@ -72,7 +72,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
     # The MCP library talks to the root logger; an operator wants its warnings and what this project says.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("terms.serve").setLevel(logging.INFO if verbose else logging.WARNING)
-    with Sessions(settings, workers=min(_MOST_BUILDERS, os.cpu_count() or 1) if http else 0) as sessions:
+    with ServedYears(settings, workers=min(_MOST_BUILDERS, os.cpu_count() or 1) if http else 0) as sessions:
         if http:
             _serve_http(sessions, host, port, token_file, is_exposed=expose)
         else:
@@ -95,7 +95,7 @@ def _seed(given: int | None, out_dir: Path) -> int:
     return given
 
 
-def _serve_http(sessions: Sessions, host: str, port: int, token_file: Path | None, *, is_exposed: bool) -> None:
+def _serve_http(sessions: ServedYears, host: str, port: int, token_file: Path | None, *, is_exposed: bool) -> None:
     from experiments.serving.server import check_host, serve_http
     from experiments.serving.tokens import find_or_make_token
 
@@ -107,7 +107,7 @@ def _serve_http(sessions: Sessions, host: str, port: int, token_file: Path | Non
     serve_http(sessions, token, host=host, port=port, announce=out)
 
 
-def _serve_mcp(sessions: Sessions, agent: str, run: int, *, is_finished: bool) -> None:
+def _serve_mcp(sessions: ServedYears, agent: str, run: int, *, is_finished: bool) -> None:
     import anyio
 
     from experiments.serving.mcp_server import serve_stdio

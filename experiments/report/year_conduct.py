@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from experiments.llm.spending import Spending
 from experiments.report.year_texts import Texts, cut, told_text
 from experiments.years.conduct import (
+    BeforeTheDay,
     Evicted,
-    Knowledge,
     ToolErrors,
     evictions,
     knowledge_by_day,
@@ -128,7 +128,7 @@ def _sent(turn: TurnRecord, texts: Texts) -> list[Any] | None:
     return [turn.sent.num_messages, turn.sent.tokens, usage.prompt_tokens, usage.completion_tokens, notes]
 
 
-def _knowledge(one: Knowledge, texts: Texts) -> list[Any]:
+def _knowledge(one: BeforeTheDay, texts: Texts) -> list[Any]:
     memos = [[texts.place(title), texts.place(cut(content, SAID_LIMIT))] for title, content in one.memos.items()]
     notes = [[texts.place(kind), note.day, texts.place(cut(note.text, SAID_LIMIT))] for kind, note in one.notes.items()]
     return [one.day, one.turn, one.first_turn, memos, notes]

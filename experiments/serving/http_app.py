@@ -1,4 +1,4 @@
-"""The HTTP service: five endpoints over :mod:`experiments.serving.sessions`, described by OpenAPI.
+"""The HTTP service: five endpoints over :mod:`experiments.serving.served_years`, described by OpenAPI.
 
 Every POST of a turn carries the header ``Idempotency-Key``. Answers to turns are sent as the bytes that are kept.
 """
@@ -18,7 +18,7 @@ import terms
 from experiments.serving import wire
 from experiments.serving.faults import RequestError
 from experiments.serving.guard import internal_error
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import PROTOCOL
 from terms.strict_json import strict_dumps
 
@@ -49,7 +49,7 @@ Key = Annotated[
 ]
 
 
-def build_app(sessions: Sessions, lifespan: Lifespan | None = None) -> FastAPI:
+def build_app(sessions: ServedYears, lifespan: Lifespan | None = None) -> FastAPI:
     """Return the application; the token is checked by :class:`experiments.serving.guard.Guard` around it."""
     app = FastAPI(
         title="terms-commerce years",
@@ -67,7 +67,7 @@ def build_app(sessions: Sessions, lifespan: Lifespan | None = None) -> FastAPI:
     return app
 
 
-def _add_routes(app: FastAPI, sessions: Sessions) -> None:
+def _add_routes(app: FastAPI, sessions: ServedYears) -> None:
     guarded = APIRouter(prefix="/v1", dependencies=[Depends(HTTPBearer(auto_error=False))], responses=_FAULTS)
 
     @app.get("/health")

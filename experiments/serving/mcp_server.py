@@ -21,8 +21,8 @@ from mcp.shared.exceptions import MCPError
 import terms
 from commerce.setting import Setting
 from experiments.serving.faults import RequestError, log_error
-from experiments.serving.session import ServedYear
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_year import ServedYear
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import MAX_NAME, CallRequest, SessionInfo
 from terms.strict_json import strict_dumps
@@ -124,7 +124,7 @@ async def _in_thread(work: Callable[[], _T]) -> _T:
         raise log_error("MCP", error) from None
 
 
-async def serve_stdio(sessions: Sessions, agent: str, run: int) -> None:
+async def serve_stdio(sessions: ServedYears, agent: str, run: int) -> None:
     """Serve one year until the input ends."""
     year = sessions.open(agent, run)
     server = build_server(lambda context: year, briefing_text(sessions.settings))
@@ -132,7 +132,7 @@ async def serve_stdio(sessions: Sessions, agent: str, run: int) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
-def find_by_address(sessions: Sessions) -> Find:
+def find_by_address(sessions: ServedYears) -> Find:
     """Return a finder of the year that the address of an HTTP request names."""
 
     def find(context: Context) -> ServedYear:

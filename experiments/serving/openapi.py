@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from experiments.extras import need
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from experiments.storage.files import write_atomically
 
@@ -22,7 +22,7 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 
 def openapi_text() -> str:
     """Return the description as the file holds it."""
-    return json.dumps(build_app(Sessions(ServeSettings())).openapi(), indent=1, sort_keys=True) + "\n"
+    return json.dumps(build_app(ServedYears(ServeSettings())).openapi(), indent=1, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from experiments.extras import need
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from experiments.serving.tokens import Token
 
@@ -56,7 +56,7 @@ def check_host(host: str, *, is_exposed: bool) -> None:
         )
 
 
-def build_service(sessions: Sessions, token: Token, *, body_seconds: float = BODY_SECONDS) -> Guard:
+def build_service(sessions: ServedYears, token: Token, *, body_seconds: float = BODY_SECONDS) -> Guard:
     """Return the whole service: HTTP, and MCP at ``/mcp``."""
     from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 
@@ -112,7 +112,7 @@ def hosting(
 ) -> Iterator[str]:
     """Serve in a thread of this process while the block lasts; yields the address."""
     listener, address = open_listener("127.0.0.1", port)
-    with listener, Sessions(settings) as sessions:
+    with listener, ServedYears(settings) as sessions:
         server = make_server(build_service(sessions, token, body_seconds=body_seconds))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -123,7 +123,7 @@ def hosting(
             thread.join()
 
 
-def serve_http(sessions: Sessions, token: Token, *, host: str, port: int, announce: Callable[[str], None]) -> None:
+def serve_http(sessions: ServedYears, token: Token, *, host: str, port: int, announce: Callable[[str], None]) -> None:
     """Serve until interrupted; ``announce`` is called with the address once connections are taken."""
     listener, address = open_listener(host, port)
     with listener:

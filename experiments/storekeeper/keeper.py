@@ -25,7 +25,7 @@ from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.turn_codec import call_schema, is_written_call, said_of, turn_messages
 from experiments.storekeeper.window import Gauge, Window
 from experiments.years.briefing import render_briefing
-from experiments.years.session import Answer, YearSession
+from experiments.years.sitting import Answer, YearSitting
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent, TurnRecord
 from terms.strict_json import strict_dumps
 
@@ -74,7 +74,7 @@ class Storekeeper:
     max_output_tokens: int = 8_000
     prices: Prices | None = None
 
-    def play(self, session: YearSession) -> None:
+    def play(self, session: YearSitting) -> None:
         """Run the year to its end.
 
         Raises
@@ -88,13 +88,13 @@ class Storekeeper:
         """
         _Play(self, session).run()
 
-    def check(self, session: YearSession) -> None:
+    def check(self, session: YearSitting) -> None:
         """Go through the past of ``session`` and make sure that every request would be sent again as it was."""
         _Play(self, session).go_through()
 
 
 class _Play:
-    def __init__(self, keeper: Storekeeper, session: YearSession) -> None:
+    def __init__(self, keeper: Storekeeper, session: YearSitting) -> None:
         self._keeper, self._settings, self._session = keeper, keeper.settings, session
         self._is_json = keeper.settings.tool_mode == "json"
         self._asking: dict[str, Any] = (

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 from commerce.argument_parser import read_text
 from commerce.types import Refusal
 from experiments.storekeeper.settings import Memory, StorekeeperSettings
-from experiments.years.session import Answer
+from experiments.years.sitting import Answer
 from experiments.years.transcript import Eviction, NoteRecord, Said, Told
 
 LARGEST_PRICE = "price_limit"

@@ -23,7 +23,7 @@ from experiments.storekeeper.turn_codec import tool_lines
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.seats import MerchantSeat, PlainSeat, YearSeat
-from experiments.years.session import Guard, YearSession
+from experiments.years.sitting import CallGuard, YearSitting
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import Opening
 from terms.strict_json import strict_dumps
@@ -89,7 +89,7 @@ class StorekeeperSeat:
         extra = {"context": context, "tools_as_json": tool_lines(tool_schemas()) if is_json else None}
         return make_opening(self.name, setting, self.limits, extra)
 
-    def guard(self) -> Guard | None:
+    def guard(self) -> CallGuard | None:
         """Return the guard of price limits, where they are enforced."""
         is_limited = self.settings.memory is Memory.PRICE_LIMITS
         return PriceGuard(self.settings.price_limit_pct) if is_limited else None
@@ -102,7 +102,7 @@ class StorekeeperSeat:
         with CallLog(folder / MODEL_CALLS) as log:
             yield self._keeper(header, self.client.logged_in(log))
 
-    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
+    def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
         """Make sure that every request of the past would be sent again as it was."""
         self._keeper(header, None).check(session)
 

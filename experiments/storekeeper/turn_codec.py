@@ -10,7 +10,7 @@ from typing import Any
 from commerce.argument_parser import read_text
 from experiments.llm.free_text import blank_thinking, find_objects, spoken_as
 from experiments.llm.records import Completion, ToolCall
-from experiments.years.session import Answer
+from experiments.years.sitting import Answer
 from experiments.years.transcript import Said
 
 WrittenMessage = dict[str, Any]

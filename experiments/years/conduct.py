@@ -52,7 +52,7 @@ class ToolErrors(NamedTuple):
         return sum(self.codes.values())
 
 
-class Knowledge(NamedTuple):
+class BeforeTheDay(NamedTuple):
     """What an agent had before it on the first turn of a day.
 
     ``memos`` are its notes at 08:00, ``notes`` the latest text of each kind that its model wrote for its memory.
@@ -120,9 +120,9 @@ def num_idle_turns(transcript: Transcript) -> int:
     return sum(not turn.said.tool_calls for turn in transcript.turns)
 
 
-def knowledge_by_day(transcript: Transcript) -> list[Knowledge]:
+def knowledge_by_day(transcript: Transcript) -> list[BeforeTheDay]:
     """Return what the agent had before it on each day on which it said something."""
-    found: list[Knowledge] = []
+    found: list[BeforeTheDay] = []
     memos: Mapping[str, str] = {}
     notes: dict[str, NoteRecord] = {}
     first = 0
@@ -134,7 +134,7 @@ def knowledge_by_day(transcript: Transcript) -> list[Knowledge]:
         elif isinstance(line, TurnRecord):
             first = _first_turn(line, first)
             if not found or found[-1].day != line.day:
-                found.append(Knowledge(line.day, line.turn, None if line.sent is None else first, memos, notes))
+                found.append(BeforeTheDay(line.day, line.turn, None if line.sent is None else first, memos, notes))
     return found
 
 

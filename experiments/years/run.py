@@ -19,7 +19,7 @@ from experiments.llm.errors import BudgetExceeded, ContextOverflow, ProviderErro
 from experiments.storage.files import write_atomically
 from experiments.storage.journal import JournalWriter
 from experiments.years.seats import YearSeat, merchant_seat
-from experiments.years.session import YearAgent, YearSession
+from experiments.years.sitting import YearAgent, YearSitting
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import (
     OUTCOME,
@@ -114,7 +114,7 @@ def reopened(mode: YearMode, folder: Path) -> YearLog:
     return log
 
 
-def just_played(log: YearLog, session: YearSession, end: EndRecord) -> YearLog:
+def just_played(log: YearLog, session: YearSitting, end: EndRecord) -> YearLog:
     """Return the year that ``session`` has carried on from ``log`` to its ``end``; its lines are in the session."""
     return replace(log, transcript=Transcript(session.opening, end=end), played=session)
 
@@ -137,7 +137,7 @@ def read_played(folder: Path) -> YearRun:
     return YearRun(folder, header, outcome, read_year_result(folder) if outcome.is_scored else None)
 
 
-def _play(agent: YearAgent, session: YearSession) -> EndRecord:
+def _play(agent: YearAgent, session: YearSitting) -> EndRecord:
     try:
         if not session.is_over or session.past_calls:  # a merchant goes through its past, also through a whole one
             agent.play(session)

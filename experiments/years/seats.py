@@ -15,7 +15,7 @@ from commerce.year import Result
 from experiments.engine.header import Header
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
-from experiments.years.session import Guard, YearAgent, YearSession
+from experiments.years.sitting import CallGuard, YearAgent, YearSitting
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import CallRecord, Opening
 
@@ -42,7 +42,7 @@ class YearSeat(Protocol):
         """Return the first line of its transcript: what it is told and which tools it has."""
         ...
 
-    def guard(self) -> Guard | None:
+    def guard(self) -> CallGuard | None:
         """Return what stands before the store, if anything."""
         ...
 
@@ -50,7 +50,7 @@ class YearSeat(Protocol):
         """Sit down in the folder of a year: open files, connect, and yield the agent."""
         ...
 
-    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
+    def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
         """Make sure that the past of ``session`` is what this agent was sent; raises ``DivergedError``."""
         ...
 
@@ -67,7 +67,7 @@ class PlainSeat:
         """Return the rules and the tools."""
         return make_opening(self.name, setting, self.limits)
 
-    def guard(self) -> Guard | None:
+    def guard(self) -> CallGuard | None:
         """Return no guard."""
         return None
 
@@ -78,7 +78,7 @@ class PlainSeat:
             raise TypeError(f"{self.name} has no agent and cannot play")
         yield self.agent
 
-    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
+    def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
         """Accept any past: what the agent was sent is its own affair."""
 
     @property
@@ -107,7 +107,7 @@ class MerchantSeat:
         """Return an opening without a word."""
         return Opening(agent=self.name, messages=(), tools=())
 
-    def guard(self) -> Guard | None:
+    def guard(self) -> CallGuard | None:
         """Return no guard."""
         return None
 
@@ -116,7 +116,7 @@ class MerchantSeat:
         """Yield the merchant as an agent."""
         yield MerchantAgent(self.name, header.spec.agent_seed, self.merchant)
 
-    def check(self, session: YearSession, header: Header[YearSpec]) -> None:
+    def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
         """Accept any past: its calls are all there is, and they were carried out again."""
 
 
@@ -132,7 +132,7 @@ class MerchantAgent:
     seed: int = 0
     merchant: Merchant | None = None
 
-    def play(self, session: YearSession) -> None:
+    def play(self, session: YearSitting) -> None:
         """Run the year; raises ``DivergedError`` if the merchant is not the one that played before."""
         setting = session.year.setting
         merchant = self.merchant or build_merchant(self.name, setting.world, setting.rules, self.seed)

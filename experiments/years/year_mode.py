@@ -18,7 +18,7 @@ from experiments.engine.task import ReadBack, Row
 from experiments.llm.calls import MODEL_CALLS, read_calls, spending_of
 from experiments.storage.journal import chain_start, encode_lines, read_journal
 from experiments.years.seats import YearSeat
-from experiments.years.session import YearSession
+from experiments.years.sitting import YearSitting
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import (
     OUTCOME,
@@ -48,7 +48,7 @@ class YearLog(ReadBack[YearSpec]):
 
     transcript: Transcript
     seat: YearSeat
-    played: YearSession | None = None
+    played: YearSitting | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -61,7 +61,7 @@ class YearLog(ReadBack[YearSpec]):
         return "the year has not ended"
 
     @cached_property
-    def session(self) -> YearSession:
+    def session(self) -> YearSitting:
         """The year with all its lines carried out; raises ``DivergedError`` if one is not reproduced."""
         return self.played or open_session(self)
 
@@ -148,12 +148,12 @@ class YearReader:
 
 def open_session(
     log: YearLog, write: Callable[..., None] = lambda *lines: None, world: World | None = None
-) -> YearSession:
+) -> YearSitting:
     """Return the session of a year that was read back, its past carried out; without a ``world`` its own is built."""
     spec, seat, written = log.header.spec, log.seat, log.transcript
     year = Year(world or spec.build_world(), spec.build_rules())
     past = [] if written.opening is None else [written.opening, *written.lines]
-    return YearSession(year, seat.opening(year.setting), seat.limits, write, past, seat.guard())
+    return YearSitting(year, seat.opening(year.setting), seat.limits, write, past, seat.guard())
 
 
 def _outcome(run: YearLog, end: EndRecord) -> OutcomeRecord:
@@ -226,7 +226,7 @@ def _json_line(value: object) -> bytes:
     return (strict_dumps(value) + "\n").encode()
 
 
-def _end_findings(end: EndRecord, session: YearSession) -> Iterator[str]:
+def _end_findings(end: EndRecord, session: YearSitting) -> Iterator[str]:
     """Yield where the last line and the others disagree; what the others say leaves no choice."""
     found = session.outcome
     if found is not None and (end.outcome, end.detail) != (found, session.detail):

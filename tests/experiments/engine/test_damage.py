@@ -17,7 +17,7 @@ from experiments.llm.settings import ModelSettings
 from experiments.llm.spending import Meter
 from experiments.modes import check_folder
 from experiments.players.registry import ModelOptions, build_agent
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import CallRequest
 from experiments.sessions.folder import GAP
@@ -80,7 +80,7 @@ def models_year(folder, seed):
 
 def served_year(folder, seed):
     settings = ServeSettings(out=folder.parent / "served", world_seed=seed, num_days=3)
-    with Sessions(settings) as sessions:
+    with ServedYears(settings) as sessions:
         year = sessions.open("outsider", 0)
         for turn in range(3):
             year.act([CallRequest(name="wait_for_next_day")], str(turn), turn=turn)

@@ -16,9 +16,9 @@ from experiments.modes import check_folder
 from experiments.serving.client import YearClient
 from experiments.serving.connection import MAX_STRANGERS
 from experiments.serving.faults import RequestError
+from experiments.serving.served_year import ServedYear
+from experiments.serving.served_years import ServedYears
 from experiments.serving.server import MAX_CONNECTIONS
-from experiments.serving.session import ServedYear
-from experiments.serving.sessions import Sessions
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
 from experiments.serving.wire import CallRequest
 from experiments.storage.files import write_atomically
@@ -316,10 +316,10 @@ def test_too_many_years_are_refused_until_one_is_over(tmp_path):
 
 def test_a_year_that_is_left_alone_makes_room_and_is_taken_up_again(tmp_path, monkeypatch):
     settings = ServeSettings(out=tmp_path, num_days=9, max_sessions=2)
-    with Sessions(settings) as sessions:
+    with ServedYears(settings) as sessions:
         first, second = sessions.open("a", 0), sessions.open("b", 0)
         first.act([CallRequest(name="wait_for_next_day")], "0")
-        monkeypatch.setattr("experiments.serving.sessions.IDLE_SECONDS", 0.0)
+        monkeypatch.setattr("experiments.serving.served_years.IDLE_SECONDS", 0.0)
         third = sessions.open("c", 0)  # b was used last before a was
         with pytest.raises(RequestError, match="making room"):
             second.info()
@@ -334,7 +334,7 @@ def test_a_year_that_is_left_alone_makes_room_and_is_taken_up_again(tmp_path, mo
 
 
 def test_more_agents_than_there_is_room_for_all_finish(tmp_path, monkeypatch):
-    monkeypatch.setattr("experiments.serving.sessions.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("experiments.serving.served_years.IDLE_SECONDS", 0.0)
     settings = ServeSettings(out=tmp_path, num_days=4, max_sessions=2)
 
     def whole_year(place):
@@ -375,7 +375,7 @@ def test_what_goes_wrong_inside_is_logged_and_not_told(address, settings, monkey
         raise OSError("no space left on /secret/place")
 
     places = {
-        "append": "experiments.serving.session.JournalWriter.append",
+        "append": "experiments.serving.served_year.JournalWriter.append",
         "model_dump": "experiments.years.transcript.TurnRecord.model_dump",
     }
     body = turn(session, 0, WAIT)
@@ -419,7 +419,7 @@ def test_an_end_whose_files_could_not_be_written_is_written_out_later(
 
 
 def test_a_busy_session_is_said_to_be_busy(address, agent, monkeypatch):
-    monkeypatch.setattr("experiments.serving.session.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("experiments.serving.served_year.BUSY_SECONDS", 0.1)
     entered, leave = threading.Event(), threading.Event()
     original = ServedYear._carry_out
 

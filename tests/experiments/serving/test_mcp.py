@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from commerce.tools import tool_schemas
 from experiments.serving.mcp_server import KEY_META, TURN_META, briefing_text, build_server
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from tests.experiments.serving.hosting import SECRET, open_session, send
 
@@ -24,7 +24,7 @@ def played(play, *, mode="auto", **options):
 
     def run(folder):
         async def session():
-            with Sessions(ServeSettings(out=folder, num_days=5, **options)) as sessions:
+            with ServedYears(ServeSettings(out=folder, num_days=5, **options)) as sessions:
                 year = sessions.open("a", 0)
                 server = build_server(lambda context: year, briefing_text(sessions.settings))
                 async with Client(server, mode=mode) as client:
@@ -63,7 +63,7 @@ def test_the_tools_and_the_briefing_are_those_of_every_agent(tmp_path, mode):
 
 def test_the_briefing_is_the_same_in_every_world_of_a_server(tmp_path):
     settings = ServeSettings(out=tmp_path, num_days=5, max_turns=77)
-    with Sessions(settings) as sessions:
+    with ServedYears(settings) as sessions:
         for run in (0, 1, 5):
             messages = sessions.open("a", run).info().messages
             assert "\n\n".join(one["content"] for one in messages) == briefing_text(settings)
@@ -168,8 +168,8 @@ def test_what_goes_wrong_inside_is_logged_and_not_told(tmp_path, monkeypatch, ca
         raise OSError("no space left on /secret/place")
 
     async def play(client, year):
-        monkeypatch.setattr("experiments.serving.session.ServedYear.info", broken)
-        monkeypatch.setattr("experiments.serving.session.ServedYear.act", lambda *args, **options: broken(None))
+        monkeypatch.setattr("experiments.serving.served_year.ServedYear.info", broken)
+        monkeypatch.setattr("experiments.serving.served_year.ServedYear.act", lambda *args, **options: broken(None))
         answer = await client.call_tool("wait_for_next_day", {})
         assert json.loads(text_of(answer))["error"]["code"] == "internal_error"
         assert "secret" not in text_of(answer)

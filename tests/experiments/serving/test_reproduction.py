@@ -16,12 +16,12 @@ from commerce.world import DEFAULT_SEED
 from experiments.llm.records import ToolCall
 from experiments.modes import check_folder
 from experiments.serving.client import read_result
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import CallRequest
 from experiments.storage.journal import HEADER
 from experiments.years.run import run_year
-from experiments.years.session import YearSession
+from experiments.years.sitting import YearSitting
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Said, read_transcript
 from experiments.years.year_mode import RESULT, STORE_CALLS
 from terms.strict_json import strict_dumps
@@ -41,7 +41,7 @@ class InProcess:
     def __init__(self, num_days: int) -> None:
         self._num_days = num_days
 
-    def play(self, session: YearSession) -> None:
+    def play(self, session: YearSitting) -> None:
         def call(tool, arguments):
             asked = ToolCall(id="call_0", name=tool, arguments=strict_dumps(arguments))
             return read_result(session.act(Said(tool_calls=(asked,))).told[0].content)
@@ -153,7 +153,7 @@ def test_a_year_begun_in_this_process_is_taken_up_by_the_server(tmp_path):
     """Its turns have no key: none of them can be sent again, and the next one is carried out."""
 
     class Left:
-        def play(self, session: YearSession) -> None:
+        def play(self, session: YearSitting) -> None:
             session.act(Said(tool_calls=(ToolCall(id="a", name="check_balance", arguments="{}"),)))
             raise KeyboardInterrupt
 
@@ -161,7 +161,7 @@ def test_a_year_begun_in_this_process_is_taken_up_by_the_server(tmp_path):
     found, seat = settings.folder(AGENT, 0), settings.seat(AGENT)
     with pytest.raises(KeyboardInterrupt):
         run_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=Left()))
-    with Sessions(settings) as sessions:
+    with ServedYears(settings) as sessions:
         year = sessions.open(AGENT, 0)
         first = year.act([CallRequest(name="check_balance")], "k", turn=1)
         assert year.act([CallRequest(name="check_balance")], "k", turn=1) == first

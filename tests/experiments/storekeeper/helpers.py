@@ -13,7 +13,7 @@ from experiments.llm.settings import ModelSettings
 from experiments.storekeeper.keeper import Storekeeper
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings
-from experiments.years.session import YearSession
+from experiments.years.sitting import YearSitting
 from experiments.years.spec import YearSpec
 
 WAIT, BALANCE = "wait_for_next_day", "check_balance"
@@ -42,12 +42,12 @@ def used(prompt_tokens: int) -> Usage:
     return Usage(prompt_tokens=prompt_tokens, completion_tokens=1, cost_microusd=prompt_tokens)
 
 
-def session_of(settings=None, num_days=3, past=(), lines=None) -> YearSession:
+def session_of(settings=None, num_days=3, past=(), lines=None) -> YearSitting:
     seat = StorekeeperSeat("m", ModelSettings(model="m"), settings or StorekeeperSettings())
     year = new_year(num_days)
     opening = seat.opening(year.setting)
     kept = [] if lines is None else lines
-    return YearSession(year, opening, seat.limits, lambda *new: kept.extend(new), past, seat.guard())
+    return YearSitting(year, opening, seat.limits, lambda *new: kept.extend(new), past, seat.guard())
 
 
 def keeper_of(client, settings=None, **more) -> Storekeeper:

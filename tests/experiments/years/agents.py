@@ -9,7 +9,7 @@ from experiments.llm.errors import ProviderError
 from experiments.llm.records import ToolCall, Usage
 from experiments.years.run import run_year
 from experiments.years.seats import PlainSeat
-from experiments.years.session import YearSession
+from experiments.years.sitting import YearSitting
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import Eviction, NoteRecord, Said, Sent
 from tests.experiments.report.cases import HOSTILE
@@ -26,7 +26,7 @@ class Conducted:
 
     name = "made-up"
 
-    def play(self, session: YearSession) -> None:
+    def play(self, session: YearSitting) -> None:
         def turn(*calls, cost: int | None = 100, prompt: int | None = 1000, text=None, eviction=None, **more):
             usage = Usage(prompt_tokens=prompt, completion_tokens=10, cached_tokens=400 if prompt else None)
             said = Said(content=text, tool_calls=calls, usage=usage, microusd=cost, **more)
@@ -51,7 +51,7 @@ class Idler(Conducted):
 
     name = "outside"
 
-    def play(self, session: YearSession) -> None:
+    def play(self, session: YearSitting) -> None:
         while not session.is_over:
             session.act(Said(tool_calls=(call(WAIT),)))
 
@@ -61,7 +61,7 @@ class Lost(Conducted):
 
     name = "lost"
 
-    def play(self, session: YearSession) -> None:
+    def play(self, session: YearSitting) -> None:
         session.act(Said(tool_calls=(call(WAIT),)))
         raise ProviderError("nobody answers", status=503)
 

@@ -15,7 +15,7 @@ from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.run import run_year
 from experiments.years.seats import PlainSeat
-from experiments.years.session import YearSession
+from experiments.years.sitting import YearSitting
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Outcome, Said, read_transcript
 from experiments.years.year_mode import RESULT
@@ -29,11 +29,11 @@ def said(*names, **more) -> Said:
     return Said(tool_calls=calls, **more)
 
 
-def session_with(lines, past=(), **limits) -> YearSession:
+def session_with(lines, past=(), **limits) -> YearSitting:
     year = new_year()
     limits = Limits(**limits)
     opening = make_opening("agent", year.setting, limits)
-    return YearSession(year, opening, limits, lambda *new: lines.extend(new), past)
+    return YearSitting(year, opening, limits, lambda *new: lines.extend(new), past)
 
 
 def test_answers_are_the_envelopes_of_the_store():

@@ -11,7 +11,7 @@ from typing import Self
 from commerce.replay import DivergedError
 from experiments.engine.folder import RunError
 from experiments.serving.faults import RequestError, logger, unknown_session
-from experiments.serving.session import ServedYear
+from experiments.serving.served_year import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
 from experiments.serving.worlds import Worlds
 from experiments.storage.files import RunLockedError
@@ -20,7 +20,7 @@ IDLE_SECONDS = 60.0
 """A year that is played more often than that keeps its place: taking it up again means to carry out all its turns."""
 
 
-class Sessions:
+class ServedYears:
     """The years of one server. Sessions are found on disk again after a restart; closing leaves everything there.
 
     ``workers`` processes build their worlds; without any they are built here.

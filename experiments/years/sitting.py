@@ -58,7 +58,7 @@ class YearAgent(Protocol):
         """Name of its row in reports."""
         ...
 
-    def play(self, session: YearSession) -> None:
+    def play(self, session: YearSitting) -> None:
         """Call ``session.act`` (or, without words, ``session.call``) until ``session.is_over``.
 
         A session that was resumed begins with ``session.past`` and ``session.past_calls``: the state of the store is
@@ -69,7 +69,7 @@ class YearAgent(Protocol):
         ...
 
 
-class Guard(Protocol):
+class CallGuard(Protocol):
     """Stands before the store and may refuse a call; it learns from every answer."""
 
     def refusal(self, name: str, arguments: str) -> Refusal | None:
@@ -88,7 +88,7 @@ class Answer(Record):
     nudge: str | None = None
 
 
-class YearSession:
+class YearSitting:
     """One year with one agent.
 
     Parameters
@@ -128,7 +128,7 @@ class YearSession:
         limits: Limits,
         write: Callable[..., None] = lambda *lines: None,
         past: Sequence[Line] = (),
-        guard: Guard | None = None,
+        guard: CallGuard | None = None,
     ) -> None:
         self.year, self.opening, self.limits = year, opening, limits
         self.entries: list[Entry] = []
