@@ -14,7 +14,7 @@ from experiments.engine.folder import RunError
 from experiments.modes import check_folder
 from experiments.report.years import report_years
 from experiments.serving.faults import RequestError
-from experiments.serving.sessions import Sessions
+from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from experiments.storage.journal import HEADER, encode_line
 from experiments.years.run import run_year
@@ -75,8 +75,8 @@ def test_no_comparison_and_no_report_holds_another_version(years, tmp_path):
 
 def test_a_server_does_not_go_on_with_a_year_of_another_version(tmp_path):
     settings = ServeSettings(out=tmp_path, num_days=2)
-    with Sessions(settings) as served:
+    with ServedYears(settings) as served:
         served.open("me", 0)
     age(settings.folder("me", 0))
-    with Sessions(settings) as served, pytest.raises(RequestError, match="of other settings or of another version"):
+    with ServedYears(settings) as served, pytest.raises(RequestError, match="of other settings or of another version"):
         served.open("me", 0)
