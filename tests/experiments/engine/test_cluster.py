@@ -19,6 +19,8 @@ from experiments.players.player import as_player
 from experiments.sessions import folder as sessions
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
+from experiments.years.batch import YearPlace, run_merchant_years
+from experiments.years.spec import YearSpec
 from oracle.relaxation import BracketSettings
 from terms import Accept, Offer
 
@@ -76,6 +78,26 @@ def test_a_run_equals_a_local_one_though_a_worker_dies(tmp_path, task, spec, nam
     assert killed
     for name in names:
         assert (tmp_path / "cluster" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_years_equal_local_ones_though_a_worker_dies(tmp_path):
+    def places(base):
+        return [YearPlace(tmp_path / base / str(seed), YearSpec(world_seed=seed, num_days=90)) for seed in range(6)]
+
+    def contents(base):
+        return {str(path.relative_to(base)): path.read_bytes() for path in base.rglob("*") if path.is_file()}
+
+    list(run_merchant_years("rule-based", places("local")))
+    with cluster_losing_a_worker() as (executor, kill_once, killed):
+        played = 0
+        for _ in run_merchant_years("rule-based", places("cluster"), executor):
+            kill_once()  # others are being played
+            played += 1
+    assert killed
+    assert played == 6
+    assert contents(tmp_path / "cluster") == contents(tmp_path / "local")
 
 
 @pytest.mark.slow
