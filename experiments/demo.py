@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.cli.show import out, progress_bar
+from experiments.comparing.wording import PAIR_HEADINGS, pair_row
 from experiments.engine.run import run_task
 from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import Run
@@ -15,7 +16,6 @@ from experiments.episodes.suite_task import EPISODES
 from experiments.players.registry import build_agent
 from experiments.report.reporting import report_on
 from experiments.stats.paired import compare
-from experiments.stats.wording import PAIR_HEADINGS, pair_row
 
 AGENTS = (
     "patient", "conceder", "exploit", "tit-for-tat", "split-the-difference", "boulware", "fixed-0.30", "fixed-0.10",

@@ -23,10 +23,10 @@ import os
 import matplotlib.pyplot as plt
 
 import terms
+from experiments.comparing.wording import PAIR_HEADINGS, pair_row
 from experiments.plots.charts import plot_curves, plot_intervals
 from experiments.plots.negotiation import plot_concession_rates, plot_price_path, plot_response
 from experiments.stats.paired import compare
-from experiments.stats.wording import PAIR_HEADINGS, pair_row
 
 N_PER_CELL = 2 if os.environ.get("TERMS_FAST") else 25
 

@@ -12,6 +12,8 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import count_bar, note, out, print_table, text_table
+from experiments.comparing.separation import Separation, compare_with_separation
+from experiments.comparing.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
 from experiments.comparing.years import UNFINISHED, compare_years, find_years, read_outcomes, why_excluded
 from experiments.engine.run import load_run
 from experiments.episodes.config import SUITE, check_same_suite
@@ -23,8 +25,6 @@ from experiments.sessions.gap_file import NOT_CHECKED
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.summary import PAIRED_ON_SESSIONS
 from experiments.stats.paired import PAIRED, Comparison, Outcomes, compare_outcomes, scenario_outcomes
-from experiments.stats.separation import Separation, compare_with_separation
-from experiments.stats.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
 from experiments.storage.journal import HEADER
 from experiments.years.metric_words import BETTER
 from terms.metric_table import METRIC_BY_NAME

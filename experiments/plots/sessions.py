@@ -12,7 +12,7 @@ import numpy as np
 
 from commerce.bankroll import SessionRecord
 from experiments.plots.charts import Curve
-from experiments.sessions.survival import balance_curve, survival_curve
+from experiments.sessions.summary import balance_curve, survival_curve
 from oracle.bankroll.ruin import cash_law
 from oracle.palette import PLAIN_PALETTE, Palette
 

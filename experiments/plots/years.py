@@ -1,4 +1,4 @@
-"""Charts of a store year. Each function draws on the axis it is given and returns it.
+"""Charts of a store year and of how a model ran it. Each function draws on the axis it is given and returns it.
 
 The row of a day is written at 08:00, so balances are those of the morning and sales those of the day before. Colours
 default to matplotlib's own; the report passes its placeholders.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.years.conduct import DaySpend, spend_by_day
 from experiments.years.story import FraudRow, YearStory
 from oracle.palette import PLAIN_PALETTE, Palette
 
@@ -23,6 +24,7 @@ MONTHS_FROM = 90
 """A year of fewer days has day numbers below the axis."""
 SMOOTH_DAYS = 7
 _FEN_PER_THOUSAND = 100_000
+_MICRO, _THOUSAND = 1e6, 1e3
 
 
 def plot_assets(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
@@ -175,3 +177,35 @@ def _legend(ax: Axes) -> None:
     )
     for text in legend.get_texts():
         text.set_parse_math(False)
+
+
+def spend_of(story: YearStory) -> list[DaySpend]:
+    """Return what each day cost; nothing for a year that no model ran."""
+    return [] if story.transcript is None else spend_by_day(story.transcript)
+
+
+def plot_cost(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
+    """Draw the known cost of each day in US dollars; a day with an answer of unknown price is marked at the foot."""
+    rows = spend_of(story)
+    days = np.array([row.day for row in rows], dtype=np.int64)
+    ax.bar(days, [row.known_microusd / _MICRO for row in rows], width=1.0, align="edge", color=colors.series[1])
+    unknown = [row.day + 0.5 for row in rows if row.num_unpriced]
+    if unknown:
+        marks = {"marker": "x", "markersize": 5, "linestyle": "none", "color": colors.series[0], "clip_on": False}
+        ax.plot(unknown, np.zeros(len(unknown)), label="an answer of unknown price", **marks)  # type: ignore[arg-type]
+    return over_time(ax, story, "US dollars a day", colors)
+
+
+def plot_tokens(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -> Axes:
+    """Draw the tokens of each day, stacked: prompt from the cache, other prompt, completion."""
+    rows = spend_of(story)
+    days = np.array([row.day for row in rows], dtype=np.int64)
+    cached = np.array([row.cached_tokens for row in rows]) / _THOUSAND
+    prompt = np.array([row.prompt_tokens for row in rows]) / _THOUSAND
+    completion = np.array([row.completion_tokens for row in rows]) / _THOUSAND
+    parts = ((cached, "prompt from cache"), (prompt - cached, "other prompt"), (completion, "completion"))
+    foot = np.zeros(len(rows))
+    for (part, label), color in zip(parts, colors.series, strict=False):
+        ax.bar(days, part, bottom=foot, width=1.0, align="edge", color=color, label=label)
+        foot = foot + part
+    return over_time(ax, story, "thousand tokens a day", colors)

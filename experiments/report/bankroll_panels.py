@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from experiments.plots.sessions import plot_balances, plot_survival
 from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
 from experiments.sessions.folder import SessionsRun
-from experiments.sessions.survival import balance_curve, survival_curve
+from experiments.sessions.summary import balance_curve, survival_curve
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:

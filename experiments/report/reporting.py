@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.comparing.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
 from experiments.episodes.config import DATA, SUITE, check_same_suite
 from experiments.episodes.folder import Run, run_money
 from experiments.episodes.money_metrics import money_object
@@ -15,7 +16,6 @@ from experiments.players.costing import call_facts, cost_per_episode, reply_rate
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
 from experiments.report.explaining import belief_facts, posterior_check, read_waterfall
 from experiments.stats.paired import compare_outcomes, scenario_outcomes
-from experiments.stats.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:

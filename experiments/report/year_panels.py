@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from experiments.plots.model_years import plot_cost, plot_tokens, spend_of
 from experiments.plots.years import (
     plot_assets,
     plot_cash,
+    plot_cost,
     plot_frauds,
     plot_sales,
     plot_stock_age,
     plot_storage_bill,
+    plot_tokens,
     plot_tools,
+    spend_of,
 )
 from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
 from experiments.years.story import YearStory

@@ -6,11 +6,15 @@ reported with it: it leaves 0 out exactly where the verdict is ``different`` (Lu
 Pharmacology and Physiology 27, 212-215). With a margin, equivalence is tested too, by two one-sided tests on the same
 interval (Schuirmann 1987): ``equivalent`` is an interval inside the margin, at a level that Holm's procedure over the
 family's equivalence tests allows and that is no easier than that of its test of difference.
+
+Two agents share a letter exactly if their own test does not tell them apart. Letters are built by inserting one
+different pair after the other and absorbing what another letter already says (Piepho 2004, Journal of Computational and
+Graphical Statistics 13, 456-466). An agent may have several letters, because not being told apart is not transitive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -131,3 +135,31 @@ def holm_levels(p_values: Sequence[float | None]) -> list[float]:
 
 def _known(value: float) -> float | None:
     return value if np.isfinite(value) else None
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def letter_groups(ranked: Sequence[str], differ: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the agents of each letter, in the order of ``ranked``; ``differ`` are the pairs told apart."""
+    groups = [frozenset(ranked)] if ranked else []
+    for first, second in differ:
+        parted = [group - {name} for group in groups if {first, second} <= group for name in (first, second)]
+        kept = [group for group in groups if not {first, second} <= group]
+        for group in parted:
+            if not any(group <= other for other in kept):
+                kept = [other for other in kept if not other <= group] + [group]
+        groups = kept
+    places = {name: place for place, name in enumerate(ranked)}
+    members = [tuple(sorted(group, key=places.__getitem__)) for group in groups]
+    return tuple(sorted(members, key=lambda group: [places[name] for name in group]))
+
+
+def letters_of(groups: Sequence[Sequence[str]]) -> Mapping[str, str]:
+    """Return the letters of each agent, ``a`` for the first group; after ``z`` comes ``a1``."""
+    found: dict[str, list[str]] = {}
+    for place, group in enumerate(groups):
+        turn, letter = divmod(place, len(_ALPHABET))
+        for name in group:
+            found.setdefault(name, []).append(_ALPHABET[letter] + (str(turn) if turn else ""))
+    return {name: " ".join(letters) for name, letters in found.items()}

@@ -5,6 +5,12 @@ is the mean of ``d_i``, with the interval and the p-value of :mod:`terms.interva
 of tests (:mod:`experiments.stats.families`), which gives the verdicts and the interval each was decided on. Beside it
 stand the spread of ``d_i`` and what it would be for two agents on different blocks, ``sqrt(var a + var b)``, with the
 correlation that makes the two differ: where it is not above 0, meeting the same luck brings nothing.
+
+How often one agent does better than another is ``P(X > Y)`` with ties counted half (Agarwal et al. 2021, Deep
+Reinforcement Learning at the Edge of the Statistical Precipice), over all pairs of repeats. Paired, the two meet the
+same scenario, and the interval is the exact one of a share of scenarios, which is wide enough for ties and repeats.
+Unpaired, every scenario of one meets every scenario of the other: Mann and Whitney's statistic, whose interval adds up
+what each scenario contributes to either side, because both agents play the same ones.
 """
 
 from __future__ import annotations
@@ -16,14 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.stats.families import Measured, PairVerdict, Ruling, rule_on
-from experiments.stats.improvement import improvement
-from experiments.stats.letters import letter_groups, letters_of
+from experiments.stats.families import Measured, PairVerdict, Ruling, letter_groups, letters_of, rule_on
 from terms import EpisodeRecord
 from terms.aliases import Floats
 from terms.columns import Columns
-from terms.estimates import Estimate
-from terms.intervals import FEW, LEVEL, spread_of
+from terms.estimates import UNDEFINED, Estimate
+from terms.intervals import FEW, LEVEL, mean_bounds, share_bounds, spread_of
 from terms.metric_table import METRIC_BY_NAME, PARTS_BY_NAME
 from terms.sample_sizes import Needed, needed_for_difference
 
@@ -241,27 +245,13 @@ def join(pairs: Sequence[Pair], decisions: Sequence[Ruling]) -> tuple[Difference
     return tuple(_joined(pair, decision) for pair, decision in zip(pairs, decisions, strict=True))
 
 
-def _joined(pair: Pair, decision: Ruling) -> Difference:
-    low, high = pair.measured.bounds(LEVEL)
+def _joined(pair: Pair, ruling: Ruling) -> Difference:
+    found, said = pair._asdict(), ruling._asdict()
+    measured: Measured = found.pop("measured")
+    low, high = measured.bounds(LEVEL)
+    joint = {"low_joint": said.pop("low"), "high_joint": said.pop("high")}
     return Difference(
-        metric=pair.metric,
-        first=pair.first,
-        second=pair.second,
-        estimate=pair.measured.estimate,
-        low=low,
-        high=high,
-        p=pair.measured.p,
-        n=pair.measured.n,
-        p_holm=decision.p_holm,
-        level=decision.level,
-        low_joint=decision.low,
-        high_joint=decision.high,
-        p_equivalent=decision.p_equivalent,
-        verdict=decision.verdict,
-        needed=pair.needed,
-        pairing=pair.pairing,
-        improvement=pair.improvement,
-        improvement_unpaired=pair.improvement_unpaired,
+        estimate=measured.estimate, low=low, high=high, p=measured.p, n=measured.n, **found, **said, **joint
     )
 
 
@@ -296,3 +286,46 @@ def scenario_outcomes(episodes: Sequence[EpisodeRecord], metric: str) -> dict[st
         if weight:
             found.setdefault(episode.scenario_id, []).append(float(value) / float(weight))
     return found
+
+
+def improvement(
+    first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]], better: str
+) -> tuple[Estimate, Estimate]:
+    """Return how likely ``first`` does better than ``second``, paired and unpaired, over the blocks both have.
+
+    Parameters
+    ----------
+    first, second
+        By scenario, session or world, the outcomes of each repeat.
+    better
+        ``higher`` or ``lower``: which outcome is the better one.
+    """
+    shared = sorted(set(first) & set(second))
+    if not shared:
+        return UNDEFINED, UNDEFINED
+    sign = -1.0 if better == "lower" else 1.0
+    x, y = ([sign * np.asarray(side[block], dtype=np.float64) for block in shared] for side in (first, second))
+    wins = np.array([_wins(mine, theirs).mean() for mine, theirs in zip(x, y, strict=True)])
+    paired = float(wins.mean())
+    return Estimate(paired, *share_bounds(paired, len(wins)), len(wins)), _unpaired(x, y)
+
+
+def _wins(x: Floats, y: Floats) -> Floats:
+    """Return 1 where an entry of ``x`` is above one of ``y``, one half where they are equal, shape (x, y)."""
+    found: Floats = (np.sign(x[:, None] - y[None, :]) + 1) / 2
+    return found
+
+
+def _unpaired(x: Sequence[Floats], y: Sequence[Floats]) -> Estimate:
+    blocks = len(x)
+    ours = np.repeat(np.arange(blocks), [len(each) for each in x])
+    theirs = np.repeat(np.arange(blocks), [len(each) for each in y])
+    wins = _wins(np.concatenate(x), np.concatenate(y))
+    value = float(wins.mean())
+    counts = [np.bincount(side, minlength=blocks) for side in (ours, theirs)]
+    mine = np.bincount(ours, weights=wins.mean(axis=1) - value, minlength=blocks) / counts[0].mean()
+    other = np.bincount(theirs, weights=wins.mean(axis=0) - value, minlength=blocks) / counts[1].mean()
+    low, high = mean_bounds(value, spread_of(value + mine + other))
+    if not np.isfinite(low):
+        return Estimate(value, None, None, blocks)
+    return Estimate(value, max(0.0, float(low)), min(1.0, float(high)), blocks)

@@ -21,7 +21,7 @@ import terms
 from commerce.economics import EconomicsConfig, unit_economics
 from experiments.episodes.money_metrics import FEW_LOTS, MIN_SPREAD_SCENARIOS, money_row
 from experiments.sessions.summary import MIN_TAIL_SESSIONS, TAIL_SHARE
-from experiments.stats.improvement import improvement
+from experiments.stats.paired import improvement
 from experiments.stats.variance import variance_parts
 from terms.aliases import Floats
 from terms.intervals import FEW, mean_bounds, share_bounds, spread_of

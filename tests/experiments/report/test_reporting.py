@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.comparing.wording import MARKS, pair_row
 from experiments.engine.run import run_task
 from experiments.episodes.config import SUITE, SuiteSpec
 from experiments.episodes.suite_task import EPISODES
 from experiments.report.reporting import report_on, report_run, suite_comparison, suite_labels
 from experiments.stats.paired import compare
-from experiments.stats.wording import MARKS, pair_row
 from terms import PUBLISHED_FLAW
 from terms.agents import build_scripted
 from tests.experiments.folders import TINY

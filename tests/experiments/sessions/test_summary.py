@@ -23,8 +23,8 @@ from experiments.sessions.summary import (
     session_values,
     sessions_summary,
     summarize_sessions,
+    survival_curve,
 )
-from experiments.sessions.survival import survival_curve
 from experiments.stats.paired import compare_outcomes
 from terms.agents.scripted import FixedConcession, RandomLegal
 from terms.estimates import estimate_mean

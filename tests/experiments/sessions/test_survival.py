@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commerce.bankroll import PeriodRecord, SessionEnd, SessionRecord
-from experiments.sessions.survival import balance_curve, padded_path, survival_curve
+from experiments.sessions.summary import balance_curve, padded_path, survival_curve
 from terms.intervals import share_bounds
 
 HORIZON = 6

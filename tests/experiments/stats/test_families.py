@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.stats.letters import letter_groups, letters_of
+from experiments.stats.families import letter_groups, letters_of
 
 NAMES = tuple("pqrstuvw")
 
