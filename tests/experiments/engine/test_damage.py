@@ -59,7 +59,7 @@ def sessions(folder, seed):
 def of_a_model(task, spec):
     def play(folder, seed):
         with FaultServer() as server:
-            agent = build_agent("openai:bot", ModelOptions(base_url=server.url, concurrency=1))
+            agent = build_agent("openai:bot", ModelOptions.of(base_url=server.url, concurrency=1))
             run_task(task, agent, spec, folder, settings=agent.settings)
 
     return play
