@@ -93,7 +93,7 @@ def stated_price(text: str) -> float | None:
 
 
 def _plain_digits(text: str) -> str:
-    """Write every decimal digit and Arabic separator in ASCII; positions stay."""
+    """Write every decimal digit, full-width form and Arabic separator in ASCII; positions stay."""
     if text.isascii():
         return text
     return "".join(_plain_char(char) for char in text)
@@ -105,7 +105,9 @@ def _plain_char(char: str) -> str:
     if char == "\u066c":
         return ","
     digit = unicodedata.decimal(char, None)
-    return char if digit is None else str(digit)
+    if digit is not None:
+        return str(digit)
+    return unicodedata.normalize("NFKC", char) if "\uff01" <= char <= "\uffe6" else char
 
 
 def _read_match(match: re.Match[str]) -> PriceFound:

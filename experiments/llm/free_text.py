@@ -120,18 +120,31 @@ SpokenAs = Literal["own", "example", "inside"]
 _OPENING = re.compile(r"\{|\[(?=\s*\{)")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _FENCE = re.compile(r"(?:```|~~~)[^\S\n]*[\w+-]*|`")
+_CLAUSE = re.compile(r"[.!?;\n。！？；]|,\s*(?:so|hence|thus|therefore|here|my)\b|\bbut\b", re.IGNORECASE)
+"""Where a clause starts: what is denied or weighed before it says nothing of what follows."""
 _EXAMPLE = re.compile(
-    r"(?:\be\.g\.|\b(?:examples?|for instance|hypothetical\w*|could|might|considered|tempted|instead of|rather than|"
-    r"refuse|decline)\b)[^.!?\n]*$|(?:\bnot|\bnever|n't|n’t)(?:\s+[\w']+){0,4}\s*[:,-]?$",
+    r"\be\.g\.|\b(?:examples?|for instance|hypothetical\w*|could|might|considered|tempted|instead of|rather than|"
+    r"refuse|decline|if|unless|until|maybe|perhaps|options?|fool|foolish|mistake|unwise|wrong|bad|premature|hesitate|later|"
+    r"too (?:early|soon|hasty|risky)|next (?:round|turn|time)|(?:hope|want|wish|expect)(?:s|es) (?:me|that|my|for)|"
+    r"they (?:hope|want|wish|expect)|(?:their|his|her|(?:opponent|counterpart|seller|buyer|supplier|side)['’]s)\s+"
+    r"(?:likely |next )?(?:reply|answer|move)|(?:likely|expected) (?:reply|answer|move)|"
+    r"instructions? says?|wenn|falls|würde|könnte|si|pourrais|podría)\b|如果|假如|要是|不(?:会|能|应|该|要)|"
+    r"^\W*(?:thoughts?|thinking|reasoning|analysis|rationale|reflection|plan|(?:the )?(?:required |expected )?"
+    r"(?:format|schema|template|syntax))\b(?:\s+is)?\W*:|"
+    r"^\W*(?:the )?(?:required |expected )?(?:format|schema|template|syntax) is\b|"
+    r"(?:\b(?:not|cannot|never|nobody|no (?:way|reason|need|point|sense)|nicht|nie|kein\w*|pas|no voy)|n['’]t)"
+    r"(?:\s+[\w'’]+){0,6}\s*[:：,-]?$|~~$",
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
-    r"(?:[:=>]|\b(?:answer|move|reply|response|decision|choice|offer|choose|with|final|finally|then|so|is|send|here|"
-    r"call|tool|action|json|object))\W*$",
+    r"(?:[:=>]|(?:\b|_)(?:answer|move|reply|response|decision|choice|offer|choose|with|final|finally|then|so|therefore|is|"
+    r"send|here|call|tool|action|json|object|output|result|box))\W*$",
     re.IGNORECASE,
 )
 _TAKES_BACK = re.compile(
-    r"\W*(?:but|however|yet|though|although|except|unless|is not|is too|is wrong|would|was|were)\b"
+    r"\s*\?|\W*(?:but|however|yet|though|although|except|unless|is not|is too|is wrong|would|was|were|no|not|hmm|wait|"
+    r"i(?:['’]m| am) not sure)\b",
+    re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"[\s\"')*]*,?\s*[a-z]")
 _LEAD = 200
@@ -178,7 +191,7 @@ def spoken_as(text: str, found: Sequence[FoundObject], place: int) -> SpokenAs:
     after = found[place + 1].start if place + 1 < len(found) else len(text)
     lead = _FENCE.sub("", text[max(before, item.start - _LEAD) : item.start]).strip()
     trail = _FENCE.sub("", text[item.end : after]).partition("\n")[0]
-    if _EXAMPLE.search(lead) or _TAKES_BACK.match(trail):
+    if _EXAMPLE.search(_CLAUSE.split(lead)[-1]) or _TAKES_BACK.match(trail):
         return "example"
     sentence = re.split(r"[.!?\n]", text[before : item.start])[-1].strip(" \t*_>-`\"'(#")
     if sentence.endswith((":", "：")) or not any(map(str.isalpha, sentence)):

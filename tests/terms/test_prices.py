@@ -58,6 +58,8 @@ from terms.prices import find_prices, parse_price, stated_price
         ("$٤٥", 45.0),
         ("٤٥٫٥", 45.5),
         ("４５", 45.0),
+        ("＄１，２９９．５０", 1299.5),
+        ("￥４５", 45.0),
     ],
 )
 def test_one_price(text, price):

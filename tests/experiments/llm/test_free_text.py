@@ -120,6 +120,17 @@ def test_thinking_is_blanked_and_positions_stay(text, visible):
         ("My move: {} is not what I want", "example"), ("I refuse to send {}", "example"),
         ("They would like me to say {}", "inside"), ("To say {} now is early", "inside"),
         ("My answer is {} if you agree", "inside"),
+        ("There is no way I will send {}.", "example"), ("I cannot answer {}.", "example"),
+        ("Should I send {}? No.", "example"), ("What if the answer is {}", "example"), ("{} - no, too dear", "example"),
+        ("Maybe the right move is {}, I am not sure.", "example"), ("Thought: the answer is {}", "example"),
+        ("Thinking: {}", "example"), ("Wrong: {}", "example"), ("One option: {}", "example"), ("~~{}~~", "example"),
+        ("The other side hopes that my reply is {}", "example"), ("Later I would send: {}", "example"),
+        ("It is too early for the move {}", "example"), ("The expected format is: {}", "example"),
+        ("我不会回答：{}", "example"), ("Ich werde nicht antworten: {}", "example"),
+        ("The price will not fall, so my answer is {}", "own"), ("I could wait, but I send {}", "own"),
+        ("I will not go higher; here is my move: {}", "own"), ("Reasoning: it is fair.\n{}", "own"),
+        ("<output>{}</output>", "own"), ("<|begin_of_box|>{}<|end_of_box|>", "own"),
+        ("<tool_call>{}</tool_call>", "own"), ("Therefore {}", "own"), ("Let's answer: {}", "own"),
     ],
 )  # fmt: skip
 def test_what_a_sentence_only_speaks_of_is_told_from_an_answer(text, how):
