@@ -44,7 +44,11 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     ] = "utility",
     certify: Annotated[
         int,
-        typer.Option(min=0, help="Also certify nearer bounds: dual paths a family and opener (40: eight minutes)."),
+        typer.Option(
+            min=0,
+            max=options.MOST,
+            help="Also certify nearer bounds: dual paths a family and opener (40: eight minutes).",
+        ),
     ] = 0,
     tick: Annotated[float, typer.Option(min=1, max=10, help="Offer tick of the certified game, percent of R.")] = 4.0,
     workers: options.Workers = None,

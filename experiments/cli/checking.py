@@ -14,7 +14,7 @@ from experiments.cli.show import note, out
 AskedAgent = Annotated[
     str, typer.Option(help="openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local; openai: lists the models.")
 ]
-Talks = Annotated[int, typer.Option("--negotiations", min=1, help="Negotiations that the forecast is for.")]
+Talks = Annotated[int, typer.Option("--negotiations", min=1, max=10**9, help="Negotiations that the forecast is for.")]
 UNUSABLE = 3
 _MARKS = {"yes": "yes", "partly": "partly", "no": "NO", "unknown": "?"}
 

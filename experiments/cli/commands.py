@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import errno
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 from typer.main import get_command
 
 HELP_NAMES: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
@@ -98,15 +101,64 @@ def _first_line(home: Home) -> str:
 
 
 class _Command(TyperCommand):
-    """A command that knows what its options were called before."""
+    """A command that knows what its options were called before, and says in one line what is wrong with one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {spelling for param in self.params for spelling in (*param.opts, *param.secondary_opts)}
         for arg in args:
+            if "\0" in arg:
+                raise ValueError(f"{arg!r} holds a NUL, which no value may")
             old = arg.partition("=")[0]
             if old in OLD_OPTIONS and old not in known:
                 raise ValueError(f"{old} is now {OLD_OPTIONS[old]}")
-        return super().parse_args(ctx, args)
+        with _said_in_one_line(args, f"`terms {self.name} -h` says more"):
+            left = super().parse_args(ctx, args)
+        for value in ctx.params.values():
+            if isinstance(value, Path):
+                _check_path(value)
+        return left
+
+
+def _check_path(path: Path) -> None:
+    """Refuse a path that the system could not follow, wherever it is used: links in a circle, or too long."""
+    if len(path.parts) > _DEEPEST:
+        raise ValueError(f"{str(path)!r} has {len(path.parts):,} folders, at most {_DEEPEST} are allowed")
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
+            raise
+
+
+_DEEPEST = 200
+
+
+@contextmanager
+def _said_in_one_line(args: Sequence[str], more: str) -> Iterator[None]:
+    """Turn what the parser refuses into a plain failure; it would draw a box that leaves out the value."""
+    given = list(args)
+    try:
+        yield
+    except TyperException as error:
+        raise ValueError(_in_words(error, given, more)) from error
+
+
+def _in_words(error: TyperException, args: Sequence[str], more: str) -> str:
+    """Return a wrong use of the command line with the option, its value and what is allowed."""
+    param = getattr(error, "param", None)
+    if isinstance(error, typer.BadParameter) and param is not None and error.message:
+        said = error.message.removeprefix("Value error, ").rstrip(".")
+        return f"{max(param.opts, key=len)}={_given(args, param.opts)!r}: {said}; {more}"
+    return f"{error.format_message().rstrip('.?')}; {more}"
+
+
+def _given(args: Sequence[str], spellings: Sequence[str]) -> str:
+    """Return the last value that ``args`` give to an option; the last word if it is an argument."""
+    for place in reversed(range(len(args))):
+        head, is_joined, value = args[place].partition("=")
+        if head in spellings:
+            return value if is_joined else " ".join(args[place + 1 : place + 2])
+    return args[-1] if args else ""
 
 
 class LazyGroup(TyperGroup):
@@ -130,10 +182,18 @@ class LazyGroup(TyperGroup):
         group = next(title for title, names in CHAPTERS.items() if cmd_name in names)
         return TyperCommand(cmd_name, help=_first_line(COMMANDS[cmd_name]), rich_help_panel=group)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the command; nothing at all shows the help."""
+        if not args:
+            return super().parse_args(ctx, args)
+        with _said_in_one_line(args, "`terms -h` lists the commands"):
+            return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name; a wrong name is told the nearest right one."""
         self.commands = dict.fromkeys(COMMANDS, TyperCommand(None))
-        return super().resolve_command(ctx, args)
+        with _said_in_one_line(args, "`terms -h` lists the commands"):
+            return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+from collections.abc import Sequence
 
-from experiments.cli.show import describe_errors, note
+from experiments.cli.show import describe_errors, note, one_line
 
 INTERRUPTED = 130
 OVER_BUDGET = 4
@@ -26,15 +29,46 @@ def exit_code(error: BaseException) -> int | None:
     from experiments.storage.files import RunLockedError
 
     if isinstance(error, BudgetExceeded):
-        note(f"{error}\neverything finished is kept; the same command with a higher --budget-usd goes on from there")
+        note(one_line(str(error)))
+        note("everything finished is kept; the same command with a higher --budget-usd goes on from there")
         return OVER_BUDGET
     if isinstance(error, ServerUnusable):
-        note(f"error: {error}\neverything finished is kept; once the server can be used, the same command goes on")
+        note(one_line(f"error: {error}"))
+        note("everything finished is kept; once the server can be used, the same command goes on")
         return NOTHING_SCORED
     expected = (LocalModelError, SettingRefused, DamagedCacheError, UnusableCacheError, RunLockedError)
     # What came out of an agent has a note on it, and its author needs the traceback; a model's failures are ours.
     is_users = isinstance(error, ValueError | OSError) and not getattr(error, "__notes__", None)
     if not (is_users or isinstance(error, expected)):
         return None
-    note(f"error: {describe_errors(error) if isinstance(error, ValidationError) else error}")
+    said = describe_errors(error) if isinstance(error, ValidationError) else _in_words(error)
+    note(one_line(f"error: {_naming_option(said, sys.argv) if is_users else said}"))
     return BAD_INPUT
+
+
+def _in_words(error: BaseException) -> str:
+    """Return a failure in words, that of the system without its number."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        other = "" if error.filename2 is None else f" -> {os.fsdecode(error.filename2)!r}"
+        name = error.filename if isinstance(error.filename, int) else os.fsdecode(error.filename)
+        return f"{name!r}{other}: {error.strerror}"
+    return str(error)
+
+
+def _naming_option(said: str, args: Sequence[str]) -> str:
+    """Put the option in front of what is said about its value, where it is not named: of a file that cannot be read."""
+    for place, arg in enumerate(args):
+        option, is_joined, value = arg.partition("=")
+        if not option.startswith("--"):
+            continue
+        value = value if is_joined else " ".join(args[place + 1 : place + 2])
+        parts = (value, os.path.normpath(value), value.partition(":")[2], value.partition("=")[2])
+        is_about = any(repr(part) in said or (_is_telling(part) and part in said) for part in parts if part)
+        if is_about and option.lstrip("-").replace("-", "_") not in said.replace("-", "_"):
+            return f"{option}: {said}"
+    return said
+
+
+def _is_telling(value: str) -> bool:
+    """Whether a value would stand in a message by no accident."""
+    return len(value) >= 4 or not value.isalnum()

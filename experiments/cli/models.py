@@ -139,7 +139,7 @@ def _facts_object(facts: CallFacts) -> dict[str, Any]:
     }
 
 
-def local_model(port: Annotated[int, typer.Option(min=0, help="0 takes a free one.")] = 0) -> None:
+def local_model(port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0) -> None:
     """Serve the small local model until interrupted; any OpenAI-compatible client can use the address it prints."""
     from experiments.players.local import serve_forever
 

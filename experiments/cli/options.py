@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 MODELS = "Language models"
+LARGEST_SEED = 2**63 - 1
+"""A seed is part of names of folders, and a number of 64 bits wherever it is stored."""
+MOST = 10_000
+"""Upper limit of counts that nothing else bounds; a slip of the finger must not fill the memory."""
 DEFAULT_EPISODES = 5
 """Episodes per cell of every command: 360 negotiations of a whole suite, 1,800 are 25."""
 
@@ -25,9 +29,9 @@ CatalogColumns = Annotated[
     ),
 ]
 Episodes = Annotated[
-    int, typer.Option("--episodes-per-cell", min=1, help="Episodes per regime, family, role and opener.")
+    int, typer.Option("--episodes-per-cell", min=1, max=MOST, help="Episodes per regime, family, role and opener.")
 ]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of what is played (default: 0).")]
+Seed = Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED, help="Seed of what is played (default: 0).")]
 Regimes = Annotated[list[str] | None, typer.Option("--regime", help="Only this regime; repeat for more.")]
 Families = Annotated[list[str] | None, typer.Option("--family", help="Only this family; repeat for more.")]
 Config = Annotated[
@@ -35,7 +39,8 @@ Config = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder (default: one below runs/, named by its content).")]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="How much at once: processes here, or a model's requests in flight.")
+    int | None,
+    typer.Option(min=1, max=1_000, help="How much at once: processes here, or a model's requests in flight."),
 ]
 Scheduler = Annotated[str | None, typer.Option(help="Play on the workers of this Dask scheduler.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.", rich_help_panel=MODELS)]

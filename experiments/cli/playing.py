@@ -45,7 +45,9 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     columns: options.CatalogColumns = None,
     episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
     seed: options.Seed = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Plays of each episode; only the agent's draws differ.")] = 1,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=options.MOST, help="Plays of each episode; only the agent's draws differ.")
+    ] = 1,
     regime: options.Regimes = None,
     family: options.Families = None,
     config: options.Config = None,
@@ -57,7 +59,8 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         Literal["both", "merchant", "vendor"], typer.Option(help="Whose episodes: a merchant buys, a vendor sells.")
     ] = "both",
     scenarios: Annotated[
-        int | None, typer.Option(min=1, help="This many, drawn from evenly filled cells (the paper: 192, merchant).")
+        int | None,
+        typer.Option(min=1, max=10**6, help="This many, drawn from evenly filled cells (the paper: 192, merchant)."),
     ] = None,
     out_dir: options.Out = None,
     workers: options.Workers = None,
@@ -122,7 +125,7 @@ def read_money(config: Path | None, suite: str, economics: str = "default") -> d
 def play(  # noqa: PLR0913 - one parameter an option
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
-    episodes: Annotated[int, typer.Option(min=1, help="How many negotiations to play.")] = 1,
+    episodes: Annotated[int, typer.Option(min=1, max=options.MOST, help="How many negotiations to play.")] = 1,
     seed: options.Seed = None,
     regime: options.Regimes = None,
     family: options.Families = None,

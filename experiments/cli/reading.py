@@ -127,7 +127,9 @@ def report(
     decomposition: Annotated[
         list[Path] | None, typer.Option(help="File of `decompose --out`; repeat for more.")
     ] = None,
-    explain: Annotated[int, typer.Option(min=0, help="Let the oracle review the worst episodes of each run.")] = 0,
+    explain: Annotated[
+        int, typer.Option(min=0, max=10**6, help="Let the oracle review the worst episodes of each run.")
+    ] = 0,
     beliefs: Annotated[bool, typer.Option("--beliefs", help="Compare beliefs with the exact posterior.")] = False,
 ) -> None:
     """Write one self-contained HTML report about the given runs, or about the given store years."""

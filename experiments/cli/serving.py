@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from experiments.cli import options
 from experiments.cli.show import note, out
 from experiments.cli.years import RuleSet, WorldDir
 from experiments.extras import need
@@ -26,13 +27,15 @@ def serve(  # noqa: PLR0913 - one parameter an option
     mcp: Annotated[bool, typer.Option("--mcp", help="Serve one year by MCP on standard input and output.")] = False,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Seed of the first world (default: drawn, and kept in --out)."),
+        typer.Option(
+            min=0, max=options.LARGEST_SEED, help="Seed of the first world (default: drawn, and kept in --out)."
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Runs of an agent in each world.")] = 1,
     rules: RuleSet = "paper",
-    days: Annotated[int, typer.Option(min=1, help="Length of a year.")] = 365,
+    days: Annotated[int, typer.Option(min=1, max=options.MOST, help="Length of a year.")] = 365,
     world_dir: WorldDir = None,
-    max_turns: Annotated[int, typer.Option(min=1, help="Turns after which a year ends.")] = 4000,
+    max_turns: Annotated[int, typer.Option(min=1, max=10**6, help="Turns after which a year ends.")] = 4000,
     out_dir: Annotated[Path, typer.Option("--out", help="Folder for the years.")] = Path("runs"),
     host: Annotated[str, typer.Option(help="Address to listen at.", rich_help_panel=HTTP)] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.", rich_help_panel=HTTP)] = 8765,

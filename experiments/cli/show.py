@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,24 +25,68 @@ HEADLINE_METRICS = (
 )  # fmt: skip
 
 
+def plain(text: str) -> str:
+    """Return ``text`` with every sign that would steer a terminal written out; names and values come from outside."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def hide_passwords(text: str) -> str:
+    """Return ``text`` with user, password and query of every address in it left out.
+
+    >>> hide_passwords("out='http://user:secret@host/v1?key=secret'")
+    "out='http://...@host/v1?...'"
+    """
+    bare = re.sub(r"(//|:/)[^/\s'\"]*@", r"\1...@", text)  # of a path, one of the strokes has gone
+    return re.sub(r"(://[^\s'\"?#]*[?#])[^\s'\"]+", r"\1...", bare)
+
+
+LONGEST_LINE = 1500
+"""Letters of what is said about a failure; a value may have any number."""
+
+
+def one_line(text: str) -> str:
+    """Return a failure in one line; the middle of a very long one is left out."""
+    line = plain(" ".join(filter(None, map(str.strip, text.split("\n")))))
+    if len(line) <= LONGEST_LINE:
+        return line
+    head, tail = line[: LONGEST_LINE * 2 // 3], line[-LONGEST_LINE // 3 :]
+    return f"{head} ... {len(line) - LONGEST_LINE:,} letters left out ... {tail}"
+
+
 def note(text: str) -> None:
     """Write a notice to standard error."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(plain(hide_passwords(text)) + "\n")
 
 
 def out(text: str) -> None:
     """Write a result to standard output."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(plain(text) + "\n")
+
+
+_MAY_HOLD_A_SECRET = {"api_key_env", "base_url", "extra_body"}
+"""Settings whose value is not shown: a key may have got there."""
 
 
 def describe_errors(error: ValidationError) -> str:
     """Return each wrong setting with where it stands, its value unless it may be a secret, and what is allowed."""
-    is_hidden = "input_value=" not in str(error)
-    return "; ".join(
-        f"{'.'.join(map(str, part['loc'])) or 'settings'}: {part['msg'].removeprefix('Value error, ')}"
-        + ("" if part["type"] == "value_error" or is_hidden else f", not {part['input']!r}")
-        for part in error.errors(include_url=False)
-    )
+    found = []
+    for part in error.errors(include_url=False):
+        place, said = list(map(str, part["loc"])), part["msg"].removeprefix("Value error, ")
+        is_told = part["type"] in ("value_error", "missing") or not _MAY_HOLD_A_SECRET.isdisjoint(place)
+        found.append(f"{'.'.join(place) or 'settings'}: {said}" + ("" if is_told else f", not {_short(part['input'])}"))
+    return "; ".join(found)
+
+
+def _short(value: object, longest: int = 200) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # more digits than Python writes
+        return "a number of thousands of digits"
+    return shown if len(shown) <= longest else f"{shown[:longest]}..."
 
 
 def print_table(*tables: Table) -> None:
@@ -86,7 +131,7 @@ def _metrics_table(title: str, slices: Mapping[str, Mapping[str, Any]]) -> Table
     from terms.metrics import METRIC_BY_NAME, PCT_ORACLE
 
     table = Table(
-        title=title,
+        title=plain(title),
         title_justify="left",
         caption="95 % intervals, none where there is too little to say; - is undefined",
         caption_justify="left",
@@ -110,11 +155,11 @@ def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]
     """Return a table of finished text, first column to the left."""
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=plain(title), title_justify="left")
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place else "left", overflow="fold")
+        table.add_column(plain(heading), justify="right" if place else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(plain, row))
     return table
 
 

@@ -13,7 +13,9 @@ from experiments.cli import options
 from experiments.cli.show import out
 
 RuleSet = Annotated[Literal["paper", "fair"], typer.Option(help="paper: the published rules; fair: the repaired ones.")]
-WorldSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the world; any other is a held-out one.")]
+WorldSeed = Annotated[
+    int, typer.Option("--seed", min=0, max=options.LARGEST_SEED, help="Seed of the world; any other is a held-out one.")
+]
 WorldDir = Annotated[Path | None, typer.Option("--world-dir", help="Folder with data of the public schema.")]
 
 
@@ -30,9 +32,13 @@ def year(  # noqa: PLR0913 - one parameter an option
     agent: AgentOfYear,
     seed: WorldSeed = DEFAULT_SEED,
     rules: RuleSet = "paper",
-    days: Annotated[int, typer.Option(min=1, help="Length of the year.")] = 365,
-    worlds: Annotated[int, typer.Option(min=1, help="Worlds to play in: that of the seed and of those after it.")] = 1,
-    repeats: Annotated[int, typer.Option(min=1, help="Years in each world; the agent's own draws differ.")] = 1,
+    days: Annotated[int, typer.Option(min=1, max=options.MOST, help="Length of the year.")] = 365,
+    worlds: Annotated[
+        int, typer.Option(min=1, max=options.MOST, help="Worlds to play in: that of the seed and of those after it.")
+    ] = 1,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=options.MOST, help="Years in each world; the agent's own draws differ.")
+    ] = 1,
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,
     world_dir: WorldDir = None,

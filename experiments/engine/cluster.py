@@ -40,5 +40,11 @@ def _connected(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError as error:
         raise ValueError("--scheduler needs Dask: install terms-commerce[cluster]") from error
-    with Client(address, timeout="10s", set_as_default=False) as client:  # type: ignore[no-untyped-call]
-        yield client.get_executor(pure=False)
+    try:
+        client = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+    except (ValueError, OSError, ImportError) as error:
+        raise ValueError(
+            f"scheduler={address!r} is no address that answers, such as tcp://127.0.0.1:8786: {error}"
+        ) from error
+    with client:
+        yield client.get_executor(pure=False)  # type: ignore[no-untyped-call]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -81,7 +82,7 @@ class SuiteSpec(Frozen):
             raise ValueError(f"seed={seed}; the published suite has its own seeds, use --suite fresh")
         return cls(
             kind=SuiteKind(kind),
-            path=str(Path(path).resolve()) if path else None,
+            path=os.path.realpath(path) if path else None,
             columns=None if columns is None else parse_columns(columns),
             perspective=None if perspective is None else Perspective(perspective),
             seed=None if kind == SuiteKind.PUBLISHED else seed or 0,

@@ -33,7 +33,7 @@ def shown_address(address: str) -> str:
     >>> shown_address("ftp://user:secret@host/v1?key=secret")
     'ftp://...@host/v1?...'
     """
-    bare = re.sub(r"[^/\s]*@", "...@", address)
+    bare = re.sub(r"(?<![^/\s])[^/\s]*@", "...@", address)
     return re.sub(r"[?#].*", lambda end: f"{end[0][0]}...", bare)
 
 
@@ -98,10 +98,15 @@ class ModelSettings(Frozen):
     def _address(self) -> Self:
         if self.base_url is None:
             return self
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(self.base_url)
+            is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # brackets that do not match, a port that is no number
+            is_address = False
+        if not is_address or not self.base_url.isprintable():
             raise ValueError(
-                f"base_url={shown_address(self.base_url)!r} is not an address; it must start with http:// or https://"
+                f"base_url={shown_address(self.base_url)!r} is not an address; "
+                "it must start with http:// or https:// and name a host"
             )
         if parts.username or parts.password or parts.query or parts.fragment:
             # The address is written to run files.
@@ -111,9 +116,12 @@ class ModelSettings(Frozen):
     @field_validator("extra_body", mode="before")
     @classmethod
     def _one_object(cls, given: Any) -> str:
-        fields = strict_loads(given) if isinstance(given, str) else given
+        try:
+            fields = strict_loads(given) if isinstance(given, str) else given
+        except ValueError as error:
+            raise ValueError(f"needed is a JSON object: {error}") from error
         if not isinstance(fields, dict):
-            raise ValueError("extra_body is no JSON object")
+            raise ValueError("needed is a JSON object")
         return json.dumps(fields, sort_keys=True, allow_nan=False)
 
     @model_validator(mode="after")

@@ -63,6 +63,9 @@ class ModelOptions:
     def _placed(cls, given: Mapping[str, Any]) -> Self:
         own = {item.name for item in fields(cls)} - {"model", "place"}
         kept = {name: value for name, value in given.items() if name in own}
+        for name, text in kept.items():
+            if not isinstance(text, str | Path | None) or text == "":
+                raise ValueError(f"{name}={text!r}; needed is a text")
         if kept.get("cache") is not None:
             kept["cache"] = Path(kept["cache"])
         about_model = set(ModelSettings.model_fields) - _NAMED
@@ -143,7 +146,10 @@ def _put(found: dict[str, Any], key: str, value: Any) -> None:
     """Put ``a.b`` into the object ``a``."""
     head, is_nested, rest = key.partition(".")
     if is_nested:
-        found[head] = {**(found.get(head) or {}), rest: value}
+        before = found.get(head) or {}
+        if not (head and rest and isinstance(before, dict)):
+            raise ValueError(f"model={key!r} is no setting; needed is NAME=VALUE, or NAME.PART=VALUE of one with parts")
+        found[head] = {**before, rest: value}
     else:
         found[key] = value
 

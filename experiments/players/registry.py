@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import os
 import sys
+import traceback
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ def _build_scripted(spec: str) -> AgentLike:
         raise ValueError(f"agent={spec!r}: {name} takes no settings")
     if name not in SCRIPTED:
         known = [*SCRIPTED, *PLAYERS]
-        raise ValueError(f"agent={name!r}, allowed are {', '.join(known)}{did_you_mean(name, known)}")
+        raise ValueError(f"agent={spec!r}, allowed are {', '.join(known)}{did_you_mean(name, known)}")
     return build_scripted(spec)
 
 
@@ -150,6 +151,12 @@ def _shadowed(module: str | None) -> str:
     return f"; {head} is a package of terms-commerce, imported from {ours}: give your folder {head}/ another name"
 
 
+def _place(error: Exception) -> str:
+    """Return where an exception was raised, as the last line of its traceback would say."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return "" if isinstance(error, SyntaxError) or not frames else f" ({frames[-1].filename}, line {frames[-1].lineno})"
+
+
 def _import_agent(spec: str) -> AgentLike:
     module_name, attribute = _split(spec)
     here = os.getcwd()
@@ -164,10 +171,16 @@ def _import_agent(spec: str) -> AgentLike:
         raise ValueError(
             f"agent={spec!r}; needed is python:MODULE:NAME of something that imports: {error}{hint}"
         ) from error
+    except Exception as error:
+        raise ValueError(
+            f"agent={spec!r} cannot be imported: {type(error).__name__}: {error}{_place(error)}"
+        ) from error
     try:
         agent = found() if isinstance(found, type) else found
     except TypeError as error:
         raise ValueError(f"agent={spec!r} is a class that cannot be made without arguments: {error}") from error
+    except Exception as error:
+        raise ValueError(f"agent={spec!r} cannot be made: {type(error).__name__}: {error}{_place(error)}") from error
     if issubclass(type(agent), Starter):
         raise ValueError(f"agent={spec!r} begins episodes itself and would be told what is hidden; give it act")
     if not callable(agent) and not hasattr(agent, "act"):

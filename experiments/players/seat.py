@@ -128,9 +128,9 @@ MOST_SECONDS = 1800.0
 """Longest wait for a whole answer that is not asked for."""
 
 
-def effort_growth(effort: str | None) -> int:
-    """Return by how much the answers of an effort are longer."""
-    return _GROWTH.get(effort or "", 1)
+def effort_growth(effort: object) -> int:
+    """Return by how much the answers of an effort are longer; what is no effort has none, and is refused elsewhere."""
+    return _GROWTH.get(effort, 1) if isinstance(effort, str) else 1
 
 
 def effort_limits(effort: str | None) -> dict[str, Any]:

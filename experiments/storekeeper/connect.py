@@ -25,6 +25,7 @@ MOST_OF_CONTEXT = 4
 """An answer with its reasoning has at most this part of the context."""
 LEAST_CONTEXT = 2_000
 """Tokens; the rules alone take most of them."""
+MOST_CONTEXT = 10**9
 LOCAL_OUTPUT_TOKENS = 240
 LOCAL_TEMPERATURE = 1.5
 """At 0, or with one seed for all calls, it repeats its first call for the rest of the year."""
@@ -83,8 +84,8 @@ def _model(agent: str, asked: Mapping[str, Any], context_tokens: int) -> ModelSe
 def _place(baseline: StorekeeperSettings, asked: Mapping[str, Any]) -> StorekeeperSettings:
     """Return what the storekeeper is given; a context of another size brings its thresholds along."""
     tokens = asked.get("context_tokens")
-    if isinstance(tokens, int) and tokens < LEAST_CONTEXT:
-        raise ValueError(f"context_tokens={tokens}; it must be at least {LEAST_CONTEXT}")
+    if isinstance(tokens, int) and not LEAST_CONTEXT <= tokens <= MOST_CONTEXT:
+        raise ValueError(f"context_tokens={tokens}; it must be at least {LEAST_CONTEXT} and at most {MOST_CONTEXT}")
     thresholds = in_proportion(tokens) if isinstance(tokens, int) else {}
     return StorekeeperSettings.model_validate({**baseline.model_dump(), **thresholds, **asked})
 

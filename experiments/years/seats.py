@@ -153,7 +153,7 @@ class MerchantAgent:
 def merchant_seat(name: str) -> MerchantSeat:
     """Return the seat of the built-in merchant called ``name``; another name raises ``ValueError``."""
     if name not in MERCHANTS:
-        raise ValueError(f"merchant={name!r} is unknown; choose one of {', '.join(MERCHANTS)}")
+        raise ValueError(f"agent={name!r}, allowed are {', '.join(MERCHANTS)}, or a language model")
     return MerchantSeat(name)
 
 

@@ -57,7 +57,7 @@ def test_the_table_names_every_metric(terms):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--agent", "nobody"), "merchant='nobody' is unknown; choose one of idle, random-legal"),
+        (("--agent", "nobody"), "agent='nobody', allowed are idle, random-legal"),
         (("--agent", "idle", "--days", 0), "--days"),
         (("--agent", "idle", "--rules", "mild"), "--rules"),
         (("--agent", "idle", "--seed", -1), "--seed"),
