@@ -84,7 +84,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
 
 def _seed(given: int | None, out_dir: Path) -> int:
     """Return the seed of the first world, and say what is to be known of it."""
-    from experiments.serving.world_seed import find_or_draw_seed, is_small
+    from experiments.serving.worlds import find_or_draw_seed, is_small
 
     if given is None:
         seed, path = find_or_draw_seed(out_dir)
@@ -100,7 +100,7 @@ def _seed(given: int | None, out_dir: Path) -> int:
 
 def _serve_http(sessions: ServedYears, host: str, port: int, token_file: Path | None, *, is_exposed: bool) -> None:
     from experiments.serving.server import check_host, serve_http
-    from experiments.serving.tokens import find_or_make_token
+    from experiments.serving.settings import find_or_make_token
 
     check_host(host, is_exposed=is_exposed)
     if not sessions.settings.agents:

@@ -18,8 +18,7 @@ from urllib.parse import quote, urlsplit
 
 from commerce.types import Refusal
 from commerce.year import Result
-from experiments.serving.settings import MAX_BODY_BYTES
-from experiments.serving.tokens import Token
+from experiments.serving.settings import MAX_BODY_BYTES, Token
 
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
@@ -50,7 +49,7 @@ class YearClient:
     address
         As ``terms serve --http`` prints it.
     token
-        See :func:`experiments.serving.tokens.read_token`.
+        See :func:`experiments.serving.settings.read_token`.
     agent, run
         Which year.
     timeout_s

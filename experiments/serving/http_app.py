@@ -16,10 +16,10 @@ from starlette.exceptions import HTTPException
 
 import terms
 from experiments.serving import wire
-from experiments.serving.faults import RequestError
 from experiments.serving.guard import internal_error
 from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import PROTOCOL
+from experiments.serving.wire import RequestError
 from terms.strict_json import strict_dumps
 
 DESCRIPTION = """Runs a store for a year, turn by turn, for an agent outside.

@@ -20,11 +20,10 @@ from mcp.shared.exceptions import MCPError
 
 import terms
 from commerce.setting import Setting
-from experiments.serving.faults import RequestError, log_error
 from experiments.serving.served_year import ServedYear
 from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
-from experiments.serving.wire import MAX_NAME, CallRequest, SessionInfo
+from experiments.serving.wire import MAX_NAME, CallRequest, RequestError, SessionInfo, log_error
 from terms.strict_json import strict_dumps
 
 KEY_META, TURN_META = "terms-commerce/idempotency-key", "terms-commerce/turn"

@@ -10,9 +10,9 @@ from typing import Self
 
 from commerce.replay import DivergedError
 from experiments.engine.folder import RunError
-from experiments.serving.faults import RequestError, logger, unknown_session
 from experiments.serving.served_year import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
+from experiments.serving.wire import RequestError, logger, unknown_session
 from experiments.serving.worlds import Worlds
 from experiments.storage.files import RunLockedError
 

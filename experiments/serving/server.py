@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 from experiments.extras import need
 from experiments.serving.served_years import ServedYears
-from experiments.serving.settings import ServeSettings
-from experiments.serving.tokens import Token
+from experiments.serving.settings import ServeSettings, Token
 
 need("serve", "fastapi", "uvicorn", "mcp")
 
 import uvicorn  # noqa: E402 - only after its absence was named
 from starlette.routing import Route  # noqa: E402
 
-from experiments.serving.connection import PatientConnection  # noqa: E402
-from experiments.serving.guard import BODY_SECONDS, Guard  # noqa: E402
+from experiments.serving.guard import BODY_SECONDS, Guard, PatientConnection  # noqa: E402
 from experiments.serving.http_app import build_app  # noqa: E402
 from experiments.serving.mcp_server import briefing_text, build_server, find_by_address  # noqa: E402
 

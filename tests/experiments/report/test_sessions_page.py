@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -19,7 +18,7 @@ from experiments.report import build_report
 from experiments.report.reporting import report_run
 from experiments.report.sessions_page import SESSION_HEADLINE, build_sessions_report, report_sessions
 from experiments.sessions.folder import GAP
-from experiments.sessions.gap_file import NOT_CHECKED, WORTH, write_gap
+from experiments.sessions.gap_file import NOT_CHECKED, WORTH, gap_bytes, write_gap
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
 from experiments.sessions.summary import SESSION_METRICS
@@ -154,7 +153,7 @@ def test_bad_input_is_refused(played, tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist"):
         report_sessions(played, tmp_path / "none" / "report.html", title="x")
     cut = next(run for run in played if run.header.agent == "recall")
-    (cut.folder / GAP).write_text(json.dumps(split(cut) | {"agent": "somebody"}))
+    (cut.folder / GAP).write_bytes(gap_bytes(split(cut) | {"agent": "somebody"}))
     with pytest.raises(ValueError, match="agent is not that of the sessions played"):
         build_sessions_report([cut], title="x")
     split(cut)
@@ -190,7 +189,9 @@ def test_the_command_makes_the_page_and_refuses_a_mixture(played, tmp_path):
     assert code == 0
     assert "report:" in stdout
     assert (tmp_path / "r.html").is_file()
-    code, _, stderr = run_cli("report", str(played[0].folder), str(tmp_path), "--out", str(tmp_path / "m.html"))
+    run_task(EPISODES, build_scripted("patient"), SuiteSpec.parse("fresh", sample=1), tmp_path / "episodes")
+    mixed = (str(played[0].folder), str(tmp_path / "episodes"))
+    code, _, stderr = run_cli("report", *mixed, "--out", str(tmp_path / "m.html"))
     assert code == 2
     assert "folders of sessions alone" in stderr
 

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from commerce.world import DEFAULT_SEED
 from experiments.serving.server import hosting
-from experiments.serving.settings import ServeSettings
-from experiments.serving.tokens import TOKEN_VARIABLE, Token
+from experiments.serving.settings import TOKEN_VARIABLE, ServeSettings, Token
 
 SECRET = "correct-horse-battery-staple"
 TOKEN = Token(SECRET)

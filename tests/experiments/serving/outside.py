@@ -17,7 +17,7 @@ from commerce.merchants.trading import TradingMerchant
 from commerce.world import DEFAULT_SEED
 from commerce.year import Result
 from experiments.serving.client import YearClient, read_result
-from experiments.serving.tokens import TOKEN_VARIABLE, read_token
+from experiments.serving.settings import TOKEN_VARIABLE, read_token
 
 KEY_META = "terms-commerce/idempotency-key"
 

@@ -14,13 +14,12 @@ import pytest
 
 from experiments.modes import check_folder
 from experiments.serving.client import YearClient
-from experiments.serving.connection import MAX_STRANGERS
-from experiments.serving.faults import RequestError
+from experiments.serving.guard import MAX_STRANGERS
 from experiments.serving.served_year import ServedYear
 from experiments.serving.served_years import ServedYears
 from experiments.serving.server import MAX_CONNECTIONS
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
-from experiments.serving.wire import CallRequest
+from experiments.serving.wire import CallRequest, RequestError
 from experiments.storage.files import write_atomically
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
@@ -208,7 +207,7 @@ def test_a_body_that_never_comes_is_not_waited_for(tmp_path):
 
 @pytest.mark.parametrize(("num_whole", "begun"), [(0, b""), (0, b"GET /health HT"), (1, b"GET /health HT")])
 def test_a_head_that_never_comes_whole_is_not_waited_for(address, monkeypatch, num_whole, begun):
-    monkeypatch.setattr("experiments.serving.connection.HEAD_SECONDS", 0.3)
+    monkeypatch.setattr("experiments.serving.guard.HEAD_SECONDS", 0.3)
     parts = urlsplit(address)
     with socket.create_connection((parts.hostname, parts.port), timeout=10) as raw:
         for _ in range(num_whole):
@@ -220,7 +219,7 @@ def test_a_head_that_never_comes_whole_is_not_waited_for(address, monkeypatch, n
 
 
 def test_a_connection_that_asks_now_and_then_stays_open(address, monkeypatch):
-    monkeypatch.setattr("experiments.serving.connection.HEAD_SECONDS", 0.2)
+    monkeypatch.setattr("experiments.serving.guard.HEAD_SECONDS", 0.2)
     parts = urlsplit(address)
     connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=10)
     for _ in range(3):

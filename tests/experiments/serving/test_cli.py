@@ -15,9 +15,8 @@ from mcp.client.stdio import stdio_client
 
 from commerce.world import DEFAULT_SEED
 from experiments.modes import check_folder
-from experiments.serving.settings import ServeSettings
-from experiments.serving.tokens import TOKEN_FILE, TOKEN_VARIABLE
-from experiments.serving.world_seed import SEED_FILE
+from experiments.serving.settings import TOKEN_FILE, TOKEN_VARIABLE, ServeSettings
+from experiments.serving.worlds import SEED_FILE
 from experiments.years.transcript import read_outcome, read_transcript
 from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_session, send, server_process, turn
 

@@ -12,7 +12,7 @@ from commerce.config import rules_named
 from commerce.world import generate_world
 from commerce.year import Year
 from experiments.serving.client import NoAnswerError, ServiceError, YearClient, read_result, turn_key
-from experiments.serving.tokens import Token
+from experiments.serving.settings import Token
 from tests.experiments.serving.hosting import SECRET, TOKEN, send
 
 OPENED = {"session": "a:0", "turn": 0}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from experiments.serving.settings import ServeSettings
-from experiments.serving.world_seed import SEED_FILE, find_or_draw_seed, is_small
-from experiments.serving.worlds import Worlds
+from experiments.serving.worlds import SEED_FILE, Worlds, find_or_draw_seed, is_small
 
 
 def test_agents_of_one_world_share_it():

@@ -13,9 +13,9 @@ from experiments.comparing.years import read_outcomes
 from experiments.engine.folder import RunError
 from experiments.modes import check_folder
 from experiments.report.years import report_years
-from experiments.serving.faults import RequestError
 from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
+from experiments.serving.wire import RequestError
 from experiments.storage.journal import HEADER, encode_line
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec

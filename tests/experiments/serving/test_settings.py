@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from experiments.serving.tokens import TOKEN_FILE, TOKEN_VARIABLE, Token, find_or_make_token, read_token
+from experiments.serving.settings import TOKEN_FILE, TOKEN_VARIABLE, Token, find_or_make_token, read_token
 
 SECRET = "0123456789abcdef"
 
