@@ -111,6 +111,12 @@ def served(body: Mapping[str, Any], bill: int) -> BadAnswer:
     return BadAnswer(json.dumps(body), microusd=bill)
 
 
+def changed(call: FaultCall, text: str | None, **parts: Any) -> BadAnswer:
+    """Return an ordinary answer of which some parts beside the message are others."""
+    body, bill = completion(call, text)
+    return served(body | parts, bill)
+
+
 def says(call: FaultCall, text: str | None, **parts: Any) -> BadAnswer:
     """Return an ordinary answer whose content is ``text``; see :func:`completion` for the rest."""
     return served(*completion(call, text, **parts))
@@ -253,9 +259,6 @@ REPLIES: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "price_negative": _priced(-5),
     "price_above_cap": lambda call: says(call, 'I could have offered 45. {"decision": "Offer", "price": 500}'),
 }
-
-
-Twist = Callable[[dict[str, Any]], Any]
 
 
 def _with_calls(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from experiments.fault_server.bad_answers import BadAnswer, FaultCall, completion, good, refused, says, served
+from experiments.fault_server.bad_answers import BadAnswer, FaultCall, changed, completion, good, refused, says, served
 
 _OVERFLOW_MESSAGE = "This model's maximum context length is 8192 tokens; your messages hold 9001 tokens."
 _SMALL_CONTEXT = 600
@@ -101,8 +101,7 @@ def wants_attached(call: FaultCall) -> BadAnswer:
 def _rejects_attached(call: FaultCall) -> BadAnswer:
     if any("reasoning_content" in message for message in call.body["messages"]):
         return refused(400, "property 'reasoning_content' is unsupported")
-    body, bill = completion(call, call.text, message={"reasoning_content": "Let me see."})
-    return served(body, bill)
+    return says(call, call.text, message={"reasoning_content": "Let me see."})
 
 
 REJECTION: dict[str, Callable[[FaultCall], BadAnswer]] = {
@@ -137,17 +136,13 @@ def _malformed_call(call: FaultCall) -> BadAnswer:
     return served(body, bill)
 
 
-def _malformed_call_without_message(call: FaultCall) -> BadAnswer:
-    body, bill = completion(call, None)
-    body["choices"] = [{"index": 0, "finish_reason": "function_call_filter: MALFORMED_FUNCTION_CALL"}]
-    return served(body, bill)
-
-
 AGENTS_OWN: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "json_thrown_away": _throws_away("json_validate_failed", "Failed to generate JSON. Please adjust your prompt."),
     "call_thrown_away": _throws_away("tool_use_failed", "Failed to call a function. Please adjust your prompt."),
     "malformed_call": _malformed_call,
-    "malformed_call_alone": _malformed_call_without_message,
+    "malformed_call_alone": lambda call: changed(
+        call, None, choices=[{"index": 0, "finish_reason": "function_call_filter: MALFORMED_FUNCTION_CALL"}]
+    ),
     "prompt_filtered": lambda call: refused(
         400,
         "The response was filtered due to the prompt triggering the content management policy.",

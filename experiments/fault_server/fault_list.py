@@ -29,6 +29,7 @@ from experiments.fault_server.bad_answers import (
     REPLIES,
     BadAnswer,
     FaultCall,
+    changed,
     completion,
     delivered,
     good,
@@ -70,20 +71,6 @@ def _error_in_choice(call: FaultCall) -> BadAnswer:
     return served(body, bill)
 
 
-def _no_choices(call: FaultCall, choices: Any) -> BadAnswer:
-    body, bill = completion(call, None)
-    return served(body | {"choices": choices}, bill)
-
-
-def _nothing_generated(call: FaultCall) -> BadAnswer:
-    body, _ = completion(call, "", usage={"cost": 0})
-    return served(body, 0)
-
-
-def _wrong_type(call: FaultCall) -> BadAnswer:
-    return says(call, None, message={"content": {"decision": "Accept"}})
-
-
 TRANSPORT: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "rate_limit_seconds": lambda call: _rate_limited(call, Retry_After="2"),
     "rate_limit_date": _rate_limited_until,
@@ -99,22 +86,17 @@ TRANSPORT: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "drop_halfway": lambda call: delivered(good(call), "half"),
     "error_body": _error_body,
     "error_in_choice": _error_in_choice,
-    "choices_empty": lambda call: _no_choices(call, []),
-    "choices_null": lambda call: _no_choices(call, None),
-    "nothing_generated": _nothing_generated,
+    "choices_empty": lambda call: changed(call, None, choices=[]),
+    "choices_null": lambda call: changed(call, None, choices=None),
+    "nothing_generated": lambda call: replace(says(call, "", usage={"cost": 0}), microusd=0),
     "html": lambda call: BadAnswer("<!doctype html><title>Sign in</title>", content_type="text/html"),
     "half_json": lambda call: replace(good(call), body=good(call).body[:-20]),
-    "content_wrong_type": _wrong_type,
+    "content_wrong_type": lambda call: says(call, None, message={"content": {"decision": "Accept"}}),
 }
 
 
 def _usage(**numbers: Any) -> Callable[[FaultCall], BadAnswer]:
     return lambda call: says(call, call.text, usage=numbers)
-
-
-def _other_provider(call: FaultCall) -> BadAnswer:
-    body, bill = completion(call, call.text)
-    return served(body | {"provider": "Provider-B", "system_fingerprint": "fp-b"}, bill)
 
 
 def _no_usage(call: FaultCall) -> BadAnswer:
@@ -123,22 +105,10 @@ def _no_usage(call: FaultCall) -> BadAnswer:
     return served(body, bill)
 
 
-def _cached(call: FaultCall) -> BadAnswer:
-    return says(call, call.text, usage={"prompt_tokens_details": {"cached_tokens": call.prompt_tokens * 9 // 10}})
-
-
-def _cached_beside(call: FaultCall) -> BadAnswer:
-    body, bill = completion(call, call.text)
-    usage = body["usage"]
+def _cached(call: FaultCall, *, is_beside: bool = False) -> BadAnswer:
     cached = call.prompt_tokens * 9 // 10
-    usage["prompt_tokens"] -= cached
-    usage["prompt_tokens_details"] = {"cached_tokens": cached}
-    return served(body, bill)
-
-
-def _echoes_effort(call: FaultCall) -> BadAnswer:
-    body, bill = completion(call, call.text)
-    return served(body | {"reasoning_effort": "minimal"}, bill)
+    prompt = call.prompt_tokens - cached * is_beside
+    return says(call, call.text, usage={"prompt_tokens": prompt, "prompt_tokens_details": {"cached_tokens": cached}})
 
 
 METERING: dict[str, Callable[[FaultCall], BadAnswer]] = {
@@ -150,10 +120,10 @@ METERING: dict[str, Callable[[FaultCall], BadAnswer]] = {
     "tokens_negative": _usage(prompt_tokens=-5),
     "tokens_text": _usage(completion_tokens="many"),
     "tokens_cached": _cached,
-    "tokens_cached_beside": _cached_beside,
+    "tokens_cached_beside": lambda call: _cached(call, is_beside=True),
     "tokens_cache_write": _usage(prompt_tokens_details={"cached_tokens": 0, "cache_write_tokens": 10}),
-    "provider_change": _other_provider,
-    "effort_lowered": _echoes_effort,
+    "provider_change": lambda call: changed(call, call.text, provider="Provider-B", system_fingerprint="fp-b"),
+    "effort_lowered": lambda call: changed(call, call.text, reasoning_effort="minimal"),
 }
 
 

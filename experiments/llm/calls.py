@@ -14,16 +14,16 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from experiments.llm.records import Completion, Record, Usage
 from experiments.llm.spending import UNKNOWN, MoneyState, Settlement, Spending
+from experiments.storage.files import ClosesItself
 from experiments.storage.journal import DamagedJournalError, JournalWriter, errors_in_words, read_journal
 
 MODEL_CALLS = "model_calls.jsonl"
@@ -67,6 +67,11 @@ class Attempt(NamedTuple):
     def request_id(self) -> str:
         """Name of the attempt at the server."""
         return f"{quote(self.call_id, safe='/:@,=+~')[-_LONGEST_ID:]}#{self.number}"
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What tells it from the others, as both its rows in the log say it."""
+        return {"attempt_id": self.attempt_id, "call_id": self.call_id, "attempt": self.number}
 
 
 class Reserved(Record):
@@ -165,7 +170,7 @@ def _finished(rows: Iterable[CallRow]) -> Iterator[tuple[tuple[str, str], Comple
             yield (row.call_id, row.request), reply
 
 
-class CallLog:
+class CallLog(ClosesItself):
     """The one writer of a call log, for all threads of a process. Opening it reads what is there.
 
     Attributes
@@ -187,53 +192,29 @@ class CallLog:
 
     def reserved(self, attempt: Attempt, held_microusd: int) -> None:
         """Write that ``attempt`` is about to be sent."""
-        self._append(
-            Reserved(
-                attempt_id=attempt.attempt_id,
-                call_id=attempt.call_id,
-                attempt=attempt.number,
-                model=attempt.model,
-                held_microusd=held_microusd,
-            ).model_dump()
-        )
+        self._append(Reserved(**attempt.named, model=attempt.model, held_microusd=held_microusd))
 
     def ended(self, attempt: Attempt, ended: Settlement, latency_s: float, outcome: Completion | Exception) -> None:
         """Write how ``attempt`` ended."""
-        reply = isinstance(outcome, Completion)
-        self._append(
-            Ended(
-                attempt_id=attempt.attempt_id,
-                call_id=attempt.call_id,
-                attempt=attempt.number,
-                request=attempt.request,
-                state=ended.state,
-                microusd=ended.microusd,
-                usage=ended.usage,
-                latency_s=latency_s,
-                error=None if reply else f"{type(outcome).__name__}: {outcome}",
-                completion=outcome.model_dump(exclude=_HELD_APART) if isinstance(outcome, Completion) else None,
-            ).model_dump()
+        told = (
+            {"completion": outcome.model_dump(exclude=_HELD_APART)}
+            if isinstance(outcome, Completion)
+            else {"error": f"{type(outcome).__name__}: {outcome}"}
         )
+        settled = ended._asdict()
+        self._append(Ended(**attempt.named, request=attempt.request, **settled, latency_s=latency_s, **told))
 
     def recalled(self, call_id: str, request: str) -> None:
         """Write that a call was answered from the cache."""
-        self._append(Recalled(call_id=call_id, request=request).model_dump())
+        self._append(Recalled(call_id=call_id, request=request))
 
-    def _append(self, row: Mapping[str, Any]) -> None:
+    def _append(self, row: CallRow) -> None:
         with self._lock:
-            self._writer.append(row)
+            self._writer.append(row.model_dump())
 
     def close(self) -> None:
         """Close the file."""
         self._writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 FILE_NAME = "replies.sqlite"
@@ -249,7 +230,7 @@ class UnusableCacheError(OSError):
     """The file of the cache cannot be opened or written; nothing in it is lost."""
 
 
-class ReplyCache:
+class ReplyCache(ClosesItself):
     """The cache in ``directory``, which is made if it is not there."""
 
     def __init__(self, directory: Path) -> None:
@@ -314,11 +295,3 @@ class ReplyCache:
         """Close the file."""
         with self._lock:
             self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -306,9 +306,9 @@ class ChatClient:
             return error
 
     def _settlement(self, outcome: Completion | ModelCallError) -> Settlement:
+        billed = None if outcome.usage is None else cost(outcome.usage, self.settings.prices)
         if isinstance(outcome, Completion):
-            return settlement(cost(outcome.usage, self.settings.prices), outcome.usage)
-        billed = cost(outcome.usage, self.settings.prices) if outcome.usage is not None else None
+            return settlement(billed, outcome.usage)
         if outcome.usage is not None and billed is not None:
             return settlement(billed, outcome.usage)
         return UNKNOWN if outcome.maybe_billed else FREE
@@ -342,11 +342,10 @@ class _Asking:
 
 def stands_for(outcome: Completion | ModelCallError) -> Completion | ModelCallError:
     """Return the completion that a failure stands for, where it is what the model said or was kept from saying."""
-    if isinstance(outcome, MalformedAnswer):
-        return Completion(text=None, finish_reason=MALFORMED, usage=_NOTHING, notices=(outcome.detail,))
-    if isinstance(outcome, PromptFiltered):
-        return Completion(text=None, finish_reason=PROMPT_FILTER, usage=_NOTHING, notices=(outcome.detail,))
-    return outcome
+    if not isinstance(outcome, MalformedAnswer | PromptFiltered):
+        return outcome
+    reason = MALFORMED if isinstance(outcome, MalformedAnswer) else PROMPT_FILTER
+    return Completion(text=None, finish_reason=reason, usage=_NOTHING, notices=(outcome.detail,))
 
 
 def _stamped(completion: Completion, attempt: Attempt, latency_s: float) -> Completion:

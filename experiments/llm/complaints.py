@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -49,33 +49,44 @@ _NO_ROOM = (
     r"context length of (?P<context>\d+) tokens\..{0,60}?: (?P<prompt>\d+) tokens from the input",
 )
 """The prompt fits the context, but not together with the answer that was asked for."""
-_MALFORMED_ANSWER = _any(
-    r"json_validate_failed|tool_use_failed|output_parse_failed|failed_generation|MALFORMED_FUNCTION_CALL",
-    r"failed to (?:generate|validate) json|failed to call a function|tool call validation failed",
-    r"failed to parse (?:tool|function) call|error parsing tool call|model generated (?:output|a response) that could",
-)
-_FILTERED = _any(
-    r"content[ _]?filter|content management policy|ResponsibleAIPolicy|data_?inspection_?failed",
-    r"inappropriate content|content exists risk|content[ _]policy|moderation|\bflagged\b|guardrail|sensitive content",
-    r"PROHIBITED_CONTENT|block_?reason|blocked (?:by|due to) (?:safety|content|the)|usage polic",
-    r"safety (?:filter|system)",
-)
-_OUT_OF_CREDIT = _any(
-    r"insufficient_quota|exceeded_current_quota|insufficient (?:credits?|balance|funds|quota)|payment required",
-    r"billing[ _](?:hard[ _])?limit|credit balance is too low|out of credits?|account .{0,60}suspended",
-)
-_BAD_KEY = _any(
-    r"api[ _]key (?:is )?(?:not valid|invalid|not found|expired)|API_KEY_INVALID|invalid[ _]api[ _]key",
-    r"incorrect api key",
-)
-_NO_MODEL = _any(
-    r"is not a valid model|model[ _]not[ _]found|model\b.{0,120}does not exist|unknown model|no such model",
-    r"invalid model (?:name|id)",
-)
-_NO_TOOLS = _any(
-    r"does not support (?:tools?|tool use|tool calling|function calling)\b|support tool use|tool-call-parser",
-    r"tools? (?:is|are) not supported|(?:tool|function) call(?:s|ing)? (?:is|are) not supported",
-)
+Complaint = Literal["malformed answer", "filter", "credit", "key", "model", "tools"]
+_WORDINGS: dict[Complaint, re.Pattern[str]] = {
+    # The server threw away what the model wrote because it was no JSON, or no call.
+    "malformed answer": _any(
+        r"json_validate_failed|tool_use_failed|output_parse_failed|failed_generation|MALFORMED_FUNCTION_CALL",
+        r"failed to (?:generate|validate) json|failed to call a function|tool call validation failed",
+        r"failed to parse (?:tool|function) call|error parsing tool call",
+        r"model generated (?:output|a response) that could",
+    ),
+    # A content filter stopped the prompt.
+    "filter": _any(
+        r"content[ _]?filter|content management policy|ResponsibleAIPolicy|data_?inspection_?failed",
+        r"inappropriate content|content exists risk|content[ _]policy|moderation|\bflagged\b|guardrail",
+        r"sensitive content",
+        r"PROHIBITED_CONTENT|block_?reason|blocked (?:by|due to) (?:safety|content|the)|usage polic",
+        r"safety (?:filter|system)",
+    ),
+    # The account is spent, which no waiting heals.
+    "credit": _any(
+        r"insufficient_quota|exceeded_current_quota|insufficient (?:credits?|balance|funds|quota)|payment required",
+        r"billing[ _](?:hard[ _])?limit|credit balance is too low|out of credits?|account .{0,60}suspended",
+    ),
+    # The key is refused.
+    "key": _any(
+        r"api[ _]key (?:is )?(?:not valid|invalid|not found|expired)|API_KEY_INVALID|invalid[ _]api[ _]key",
+        r"incorrect api key",
+    ),
+    # There is no such model.
+    "model": _any(
+        r"is not a valid model|model[ _]not[ _]found|model\b.{0,120}does not exist|unknown model|no such model",
+        r"invalid model (?:name|id)",
+    ),
+    # The server cannot take native tool calls for this model.
+    "tools": _any(
+        r"does not support (?:tools?|tool use|tool calling|function calling)\b|support tool use|tool-call-parser",
+        r"tools? (?:is|are) not supported|(?:tool|function) call(?:s|ing)? (?:is|are) not supported",
+    ),
+}
 _NO_SYSTEM_ROLE = _any(
     r"system role (?:is )?not supported|does not support ['\"]?system|(?:system|developer) "
     r"(?:messages?|prompts?|instructions?|role) (?:is |are )?not (?:supported|enabled|allowed)",
@@ -108,34 +119,9 @@ def is_overflow(text: str) -> bool:
     return _OVERFLOW.search(text) is not None and not _PER_TIME.search(text) and answer_room(text, None) is None
 
 
-def is_malformed_answer(text: str) -> bool:
-    """Whether the server threw away what the model wrote because it was no JSON, or no call."""
-    return _MALFORMED_ANSWER.search(text) is not None
-
-
-def is_filtered(text: str) -> bool:
-    """Whether a content filter stopped the prompt."""
-    return _FILTERED.search(text) is not None
-
-
-def is_out_of_credit(text: str) -> bool:
-    """Whether the account is spent, which no waiting heals."""
-    return _OUT_OF_CREDIT.search(text) is not None
-
-
-def is_bad_key(text: str) -> bool:
-    """Whether the key is refused, whatever the status."""
-    return _BAD_KEY.search(text) is not None
-
-
-def is_no_model(text: str) -> bool:
-    """Whether there is no such model, whatever the status."""
-    return _NO_MODEL.search(text) is not None
-
-
-def is_no_tools(text: str) -> bool:
-    """Whether the server cannot take native tool calls for this model."""
-    return _NO_TOOLS.search(text) is not None
+def complains_of(what: Complaint, text: str) -> bool:
+    """Whether the words of a refusal are about ``what``, whatever the status they came with."""
+    return _WORDINGS[what].search(text) is not None
 
 
 def answer_room(text: str, asked: int | None) -> int | None:

@@ -41,7 +41,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar
 
-from experiments.llm import complaints
+from experiments.llm.complaints import Complaint, complains_of, is_overflow
 from experiments.llm.records import Usage
 
 
@@ -219,6 +219,12 @@ _BY_STATUS: dict[int, type[ProviderError]] = {
     425: ServerFault,
     429: RateLimited,
 }
+_BY_WORDS: tuple[tuple[Complaint, tuple[int, ...], type[ProviderError]], ...] = (
+    ("credit", (400, 403, 429), OutOfCredit),
+    ("key", (400,), AuthenticationFailed),
+    ("tools", (400, 404), ToolsUnavailable),
+    ("model", (400,), ModelNotFound),
+)
 
 
 def from_exception(error: Exception, now: float, redact: Callable[[str], str] = lambda text: text) -> ModelCallError:
@@ -293,24 +299,19 @@ def _agents_own(status: int, body: str, detail: str) -> ModelCallError | None:
     """Return the failures that are no provider's fault: what the agent wrote, or made so long, or may not say."""
     if status in (401, 402):
         return None
-    if complaints.is_malformed_answer(body):
+    if complains_of("malformed answer", body):
         return MalformedAnswer(detail)
-    if complaints.is_overflow(body):
+    if is_overflow(body):
         return ContextOverflow(detail)
-    if status in (400, 403, 422, 451, 200) and complaints.is_filtered(body):
+    if status in (400, 403, 422, 451, 200) and complains_of("filter", body):
         return PromptFiltered(detail)
     return None
 
 
 def _by_words(status: int, body: str) -> type[ProviderError] | None:
     """Return the kind that the words name, where the status alone would mislead."""
-    if status in (400, 403, 429) and complaints.is_out_of_credit(body):
-        return OutOfCredit
-    if status == 400 and complaints.is_bad_key(body):
-        return AuthenticationFailed
-    if status in (400, 404) and complaints.is_no_tools(body):
-        return ToolsUnavailable
-    return ModelNotFound if status == 400 and complaints.is_no_model(body) else None
+    named = (kind for what, statuses, kind in _BY_WORDS if status in statuses and complains_of(what, body))
+    return next(named, None)
 
 
 def from_error_body(error: Any, usage: Usage) -> ModelCallError:

@@ -17,7 +17,7 @@ RequestBody = dict[str, Any]
 STANDARD_MESSAGE = frozenset(
     {"role", "content", "refusal", "tool_calls", "tool_call_id", "name", "function_call", "audio"}
 )
-STANDARD_CALL, STANDARD_FUNCTION = frozenset({"id", "type", "function", "index"}), frozenset({"name", "arguments"})
+STANDARD_CALL = frozenset({"id", "type", "function", "index"})
 """What the common protocol has in a message and in a call; the rest was attached by a vendor, who wants it back."""
 _LAST_OF_SEVERAL_STEPS = {"response_format": "response_format.json_schema"}
 

@@ -12,18 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Self
 
-from experiments.llm.client import ChatClient
 from experiments.llm.local_server import ALIAS
 from experiments.llm.settings import ModelSettings, Prices
-from experiments.llm.spending import Meter
 from experiments.players.model_options import NegotiatorSettings
-from experiments.players.negotiator import ModelAgent
-from terms import GameConfig
 
 INSTALL = """\
 pip install "xllamacpp==2026.10.11549"
@@ -169,16 +164,3 @@ def local_model_settings(base_url: str) -> ModelSettings:
         timeout_s=300.0,
         prices=Prices(prompt=0, completion=0),
     )
-
-
-@contextmanager
-def local_agent(
-    settings: NegotiatorSettings = LOCAL_SETTINGS, *, config: GameConfig | None = None, meter: Meter | None = None
-) -> Iterator[ModelAgent]:
-    """Serve the local model and yield the agent ``local`` that plays with it."""
-    with LocalServer() as server:
-        client = ChatClient(local_model_settings(server.base_url), meter=meter or Meter())
-        try:
-            yield ModelAgent(client, "local", settings, config or GameConfig(), baseline=LOCAL_SETTINGS)
-        finally:
-            client.close()

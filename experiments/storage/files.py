@@ -11,10 +11,24 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 LOCK = ".lock"
 _TEMPORARY = ".terms-{}.tmp"
+
+
+class ClosesItself:
+    """Something that is closed when its ``with`` block ends."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class RunLockedError(RuntimeError):

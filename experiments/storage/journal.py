@@ -16,12 +16,11 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from experiments.storage.files import naming, read_whole
+from experiments.storage.files import ClosesItself, naming, read_whole
 from terms.strict_json import strict_dumps, strict_loads
 
 _HEAD, _MIDDLE, _TAIL = b'{"checksum":"', b'","data":', b"}\n"
@@ -121,7 +120,7 @@ def _last_checksum(lines: bytes) -> str:
     return checksum_of(lines[lines.rfind(b"\n", 0, -1) + 1 :])
 
 
-class JournalWriter:
+class JournalWriter(ClosesItself):
     """The one writer of a journal. Opening cuts off a torn last line; each append is one system call.
 
     What was appended outlives this process at once, and the machine's power at the latest after half a second more of
@@ -165,11 +164,3 @@ class JournalWriter:
             os.fsync(self._file)
         finally:
             os.close(self._file)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

