@@ -207,8 +207,8 @@ class ChatClient:
     def _ask(self, body: RequestBody, call_id: str, request: str) -> Completion:
         asking = _Asking(body)
         while True:
-            taken = requests.steps_taken(asking.body, self._refused)
-            sent = requests.reduced(asking.body, self._refused)
+            known = self._refused
+            taken, sent = requests.steps_taken(asking.body, known), requests.reduced(asking.body, known)
             attempt = Attempt(
                 uuid4().hex, call_id, asking.num_sent, request, self.settings.model, taken, asking.notices
             )
@@ -216,7 +216,7 @@ class ChatClient:
                 completion = self._attempt(sent, attempt)
             except (ProviderError, ContextOverflow) as error:
                 asking.num_sent += 1
-                if asking.makes_room(error, sent) or self._steps_down(error, sent, asking):
+                if asking.makes_room(error, sent) or self._steps_down(error, sent, known, asking):
                     continue
                 if isinstance(error, ContextOverflow):
                     raise
@@ -243,8 +243,11 @@ class ChatClient:
             return min(1, self.settings.max_retries)
         return self.settings.max_retries
 
-    def _steps_down(self, error: ModelCallError, sent: RequestBody, asking: _Asking) -> bool:
-        """Whether the server names a part of the request that can be asked for in a lesser way, from now on."""
+    def _steps_down(self, error: ModelCallError, sent: RequestBody, known: tuple[str, ...], asking: _Asking) -> bool:
+        """Whether the server names a part of the request that can be asked for in a lesser way, from now on.
+
+        ``known`` are the steps taken before ``sent`` was: another thread may have taken this one while it was away.
+        """
         if not isinstance(error, BadRequest | ModelNotFound | ServerFault):
             return False
         step = requests.next_step(error.detail, sent)
@@ -253,7 +256,7 @@ class ChatClient:
                 f"{self.settings.model} refuses effort={self.settings.effort or self.settings.reasoning_tokens}, which "
                 f"its row would be named by; choose one that it takes ({error.detail[:300]})"
             ) from None
-        if step is None or step in self._refused:
+        if step is None or step in known:
             return False
         # A lost update between threads costs one more rejected request, nothing else.
         self._refused = tuple(sorted({*self._refused, step}))

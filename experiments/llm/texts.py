@@ -7,7 +7,6 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 MASK = "[key removed]"
 _SHORTEST = 8
@@ -41,8 +40,9 @@ def whole_copy(value: Any) -> Any:
 class Redactor:
     r"""Replaces the key in every spelling that a text may give it. Its own ``repr`` shows nothing.
 
-    Each character may be written as it is, percent-encoded, as ``\\uXXXX`` or ``&#N;`` or behind a backslash; the whole
-    may stand inside base64 at any of its three offsets, of which the characters that hold nothing else are replaced.
+    Each character may be written as it is, percent-encoded, as ``\\uXXXX`` or ``&#N;`` or behind a backslash, however
+    often texts were put inside texts (``\\\\uXXXX``, ``%25XX``, ``&amp;#N;``). The whole may stand in hexadecimal, or
+    inside base64 at any of its three offsets, of which the characters that hold nothing else are replaced.
     """
 
     def __init__(self, key: str | None) -> None:
@@ -58,18 +58,21 @@ class Redactor:
 
 
 def _spellings(key: str) -> re.Pattern[str]:
-    letter_by_letter = "".join(map(_spelt, key))
-    return re.compile("|".join([letter_by_letter, *sorted(_in_base64(key), key=len, reverse=True)]))
+    in_hex = f"(?i:{key.encode('utf-8', 'surrogatepass').hex()})"
+    in_base64 = sorted(_in_base64(key), key=len, reverse=True)
+    return re.compile("|".join([*("".join(map(_spelt, text)) for text in (key, *in_base64)), in_hex]))
 
 
 def _spelt(char: str) -> str:
     code = ord(char)
-    named = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}.get(char)
-    escaped = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
-    ways = [f"\\{char}", *filter(None, (named, escaped)), quote(char, safe=""), char, f"&#{code};"]
-    literal = [re.escape(way) for way in dict.fromkeys(ways)]
-    numbered = [f"(?i:%{code:02x})", rf"\\(?i:u{code:04x})", rf"&#x(?i:{code:x});", rf"\\(?i:x{code:02x})"]
-    return f"(?:{'|'.join([*literal, *numbered])})"
+    named = {"&": "amp", "<": "lt", ">": "gt", '"': "quot"}.get(char)
+    escaped = {"\n": "n", "\t": "t", "\r": "r"}.get(char)
+    percent = "".join(f"%(?:25)*(?i:{byte:02x})" for byte in char.encode("utf-8", "surrogatepass"))
+    ways = [rf"\\+(?i:u{code:04x}|x{code:02x})", percent, rf"&(?:amp;)*#(?i:0*{code}|x0*{code:x});"]
+    ways += [f"&(?:amp;)*{named};"] if named else []
+    ways += [rf"\\+{escaped}"] if escaped else []
+    ways += [rf"\\*{re.escape(char)}"]
+    return f"(?:{'|'.join(ways)})"
 
 
 def _in_base64(key: str) -> set[str]:
@@ -80,5 +83,5 @@ def _in_base64(key: str) -> set[str]:
         end = (offset + len(data)) * 8 // 6  # what comes after the key may change the last character
         first = {0: 0, 1: 2, 2: 3}[offset]
         part = whole[first:end]
-        found |= {re.escape(part), re.escape(part.replace("+", "-").replace("/", "_"))}
+        found |= {part, part.replace("+", "-").replace("/", "_")}
     return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, local
 from typing import NamedTuple
 
 import pytest
@@ -273,6 +275,35 @@ def test_a_fall_back_is_remembered_and_told_once(server, connect, ask):
     assert second.applied.refused == ("response_format",)
     assert ask(client, "no schema").applied.refused == ()
     assert ["response_format" in request["body"] for request in server.requests] == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize("fault", ["reject_system_role", "reject_strict_schema", "reject_response_format"])
+def test_calls_in_flight_together_all_fall_back(fault, connect, ask, monkeypatch):
+    """All are sent in full before the first refusal comes back; each then goes without what was refused."""
+    client, gate = connect(f"bot/fault:{fault}"), Barrier(3)
+    send, waited = client._transport.send, local()
+
+    def send_together(*request):
+        reply = _outcome(send, *request)
+        if not hasattr(waited, "once"):
+            waited.once = True
+            gate.wait(5)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    monkeypatch.setattr(client._transport, "send", send_together)
+    messages = [{"role": "system", "content": "rules"}, {"role": "user", "content": "hello"}]
+    with ThreadPoolExecutor(3) as pool:
+        made = [pool.submit(client.complete, messages, call_id=str(n), schema=SCHEMA) for n in range(3)]
+    assert [one.result().text for one in made] == ["pong"] * 3
+
+
+def _outcome(function, *arguments):
+    try:
+        return function(*arguments)
+    except errors.ModelCallError as error:
+        return error
 
 
 def test_a_rejected_token_limit_goes_by_its_newer_name(server, connect, ask):

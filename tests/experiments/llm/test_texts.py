@@ -106,6 +106,8 @@ def test_no_spelling_of_the_key_is_left(key):
         "".join(f"\\u{ord(char):04X}" for char in key), "".join(f"%{ord(char):02X}" for char in key),
         "".join(f"&#{ord(char)};" for char in key), "".join(f"&#x{ord(char):x};" for char in key),
         "".join(f"\\x{ord(char):02x}" for char in key), key.replace("&", "\\u0026").replace("<", "\\u003c"),
+        "".join(f"\\\\u{ord(char):04x}" for char in key), quote(quote(key, safe=""), safe=""), key.encode().hex(),
+        html.escape(html.escape(key)), json.dumps(json.dumps(key.replace("/", "\\/")))[3:-3], quote(quote(key)),
     ]  # fmt: skip
     for text in spellings:
         assert Redactor(key)(f"before {text} after").replace("'", "") == f"before {MASK} after", text
