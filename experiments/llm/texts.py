@@ -1,16 +1,38 @@
-"""Text that crosses the border: without the key, and made of whole characters."""
+"""Text that crosses the border: from a template, without the key, and made of whole characters."""
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from base64 import b64encode
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import jinja2
 
 MASK = "[key removed]"
 _SHORTEST = 8
 """A shorter placeholder such as ``x`` or ``none`` is no secret, and replacing it would garble every text."""
+
+
+@functools.cache
+def _templates(package: str, written: Callable[[object], object]) -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package, ""),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=written,
+    )
+
+
+def fill_template(package: str, path: str, facts: Mapping[str, Any], written: Callable[[object], object]) -> str:
+    """Return the text of a template in ``package``, each fact as ``written`` puts it; one that is missing raises."""
+    return _templates(package, written).get_template(path).render(facts).strip()
 
 
 def whole_characters(text: str) -> str:

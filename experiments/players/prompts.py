@@ -10,18 +10,15 @@ more piece of information.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from experiments.llm.texts import fill_template
 from experiments.players.model_options import NegotiatorSettings, Reveal
 from experiments.players.receipts import Problem
 from terms import GameConfig, Scenario
 from terms.types import Channel, Decision, Family, Observation, Posture, Role, Sentiment, Stance
-
-if TYPE_CHECKING:
-    import jinja2
 
 _BY_ROLE: dict[Role, dict[str, str]] = {
     Role.BUYER: {
@@ -46,19 +43,6 @@ _BY_ROLE: dict[Role, dict[str, str]] = {
 _UNIT = {"lowest": 0, "highest": 1}
 
 
-@functools.cache
-def _environment() -> jinja2.Environment:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("experiments.players", "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_written,
-    )
-
-
 def _written(value: object) -> object:
     """Write a number without float noise and a closed set as its values."""
     if isinstance(value, float):
@@ -69,8 +53,8 @@ def _written(value: object) -> object:
 
 
 def render_prompt(template: str, facts: Mapping[str, Any]) -> str:
-    """Return the text of ``prompts/<template>.md.j2``; a fact the template misses raises."""
-    return _environment().get_template(f"{template}.md.j2").render(facts).strip()
+    """Return the text of ``templates/<template>.md.j2``; a fact the template misses raises."""
+    return fill_template("experiments.players", f"templates/{template}.md.j2", facts, _written)
 
 
 def system_prompt(role: Role, config: GameConfig, settings: NegotiatorSettings, told: Collection[str] = ()) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import threading
 import time
-from types import TracebackType
-from typing import Self
 
 from commerce.replay import DivergedError
 from experiments.engine.folder import RunError
@@ -14,13 +12,13 @@ from experiments.serving.served_year import ServedYear
 from experiments.serving.settings import AGENT_NAME, MAX_RUN, ServeSettings
 from experiments.serving.wire import RequestError, logger, unknown_session
 from experiments.serving.worlds import Worlds
-from experiments.storage.files import RunLockedError
+from experiments.storage.files import ClosesItself, RunLockedError
 
 IDLE_SECONDS = 60.0
 """A year that is played more often than that keeps its place: taking it up again means to carry out all its turns."""
 
 
-class ServedYears:
+class ServedYears(ClosesItself):
     """The years of one server. Sessions are found on disk again after a restart; closing leaves everything there.
 
     ``workers`` processes build their worlds; without any they are built here.
@@ -107,11 +105,3 @@ class ServedYears:
                 del self._years[name]
                 return
         raise RequestError(429, "too_many_sessions", f"{limit} years are going on, the limit of this server")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

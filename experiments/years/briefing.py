@@ -6,9 +6,8 @@ of the world, the tools, and the limits of the session.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from commerce.money import to_yuan
 from commerce.setting import Setting
@@ -16,24 +15,9 @@ from commerce.tools import WAIT, tool_schemas
 from commerce.tools.arguments import MAX_TEXT
 from commerce.tools.handling import clock
 from commerce.types import Size, Speed
+from experiments.llm.texts import fill_template
 from experiments.years.limits import Limits
 from experiments.years.transcript import Opening
-
-if TYPE_CHECKING:
-    import jinja2
-
-
-@functools.cache
-def _environment() -> jinja2.Environment:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("experiments.years", "prompts"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_written,
-    )
 
 
 def _written(value: object) -> object:
@@ -45,7 +29,7 @@ def _written(value: object) -> object:
 
 def render_briefing(template: str, facts: Mapping[str, Any]) -> str:
     """Return the text of ``prompts/<template>.md.j2``; a fact the template misses raises."""
-    return _environment().get_template(f"{template}.md.j2").render(facts).strip()
+    return fill_template("experiments.years", f"prompts/{template}.md.j2", facts, _written)
 
 
 def briefing(setting: Setting, limits: Limits, extra: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -31,12 +31,32 @@ def body(text: str) -> bytes:
     return json.dumps({"model": "m", "choices": [{"finish_reason": "stop", "message": message}]}).encode()
 
 
+class Quiet(BaseHTTPRequestHandler):
+    def log_message(self, format, *args):
+        pass
+
+
+@contextmanager
+def answering(handler):
+    """Serve in a thread; yields the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @contextmanager
 def serving(data: bytes, status: int = 200, **headers: str):
     """Answer every request with these bytes; yields the address and the list of requests."""
     requests: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
             requests.append(self.path)
@@ -46,19 +66,8 @@ def serving(data: bytes, status: int = 200, **headers: str):
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, format, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", requests
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with answering(Handler) as url:
+        yield url, requests
 
 
 @contextmanager
@@ -179,7 +188,7 @@ class TestStop:
 def dripping(pause_s: float):
     """Answer with a head that arrives byte by byte; yields the address."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
             try:
@@ -189,19 +198,8 @@ def dripping(pause_s: float):
             except ConnectionError:
                 pass
 
-        def log_message(self, format, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with answering(Handler) as url:
+        yield url
 
 
 def test_headers_that_drip_do_not_stretch_a_call_past_its_time():
