@@ -11,7 +11,7 @@ from typing import Any
 import terms
 from experiments.episodes.money_metrics import MONEY_METRIC_BY_NAME
 from experiments.episodes.records import MAX_UNUSABLE_SHARE
-from experiments.report.page import asset, content_policy, environment, write_page
+from experiments.report.page import SvgSheet, asset, content_policy, environment, write_page
 from experiments.report.page_facts import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.panels import (
     belief_panels,
@@ -158,8 +158,6 @@ def _figures(
     suites: Sequence[SuiteView], waterfalls: Sequence[Waterfall], checks: Sequence[PosteriorCheck]
 ) -> tuple[dict[str, dict[str, str]], str]:
     """Draw every panel; returns SVG by section and run key, and the sheet they share."""
-    from experiments.report.figures import SvgSheet
-
     sheet = SvgSheet()
     figures: dict[str, dict[str, str]] = {
         name: {} for name in ("families", "concession", "belief", "posterior", "profit", "regret")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from experiments.plots.charts import plot_curves, plot_intervals, plot_profits
-from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
+from experiments.report.page import PAGE_PALETTE, Margins, SvgSheet
 from experiments.report.page_facts import PosteriorCheck, Waterfall
 from experiments.report.sections import FAMILIES, RunView
 from terms.estimates import Estimate

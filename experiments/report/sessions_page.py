@@ -1,24 +1,39 @@
-"""The report about bankroll sessions: one self-contained HTML file like that about runs."""
+"""The report about bankroll sessions: one self-contained HTML file like that about runs, its figures on one scale."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import terms
 from commerce.bankroll import PeriodRecord
 from experiments.comparing.sessions import check_same_world
-from experiments.report.bankroll_panels import REFERENCE, balance_panels, gap_panels, survival_panels
-from experiments.report.figures import SvgSheet
-from experiments.report.page import asset, content_policy, environment, format_number, write_page
+from experiments.plots.sessions import plot_balances, plot_survival
+from experiments.report.page import (
+    PAGE_PALETTE,
+    Margins,
+    SvgSheet,
+    asset,
+    content_policy,
+    environment,
+    format_number,
+    write_page,
+)
 from experiments.report.viewer import to_script_json
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, read_gap
-from experiments.sessions.summary import SESSION_METRICS, sessions_summary
+from experiments.sessions.summary import SESSION_METRICS, balance_curve, sessions_summary, survival_curve
 from terms.estimates import Estimate
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+REFERENCE = "ruin-aware reference"
+_SIZE, _MARGINS = (400, 220), Margins(58, 38, 8, 8)
+_STEPS_SIZE, _STEPS_MARGINS = (560, 240), Margins(58, 44, 8, 14)
 SESSION_HEADLINE = (
     "terminal_balance", "survival_rate", "mean_period_profit", "periods_survived", "max_drawdown", "lower_tail_mean",
     "memory_premium",
@@ -144,3 +159,76 @@ def _row(period: PeriodRecord) -> list[Any]:
 def _metric_number(value: float) -> str:
     """Write amounts with two decimals and shares with three."""
     return format_number(value, 2 if abs(value) >= 10 else 3)
+
+
+def balance_panels(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the balances of every run on one scale; returns SVG by run key."""
+    cents = [cash for view in views for session in view.run.sessions for cash in session.cash_path_cents]
+    cents += [0, *(view.run.header.spec.bankroll.ruin_cents for view in views)]
+    low, high = math.floor(min(cents) / 5000) * 50, math.ceil(max(cents) / 5000) * 50
+
+    def plot(view: SessionsView) -> Callable[[Axes], Axes]:
+        ruin = view.run.header.spec.bankroll.ruin_cents / 100
+        return lambda ax: plot_balances(ax, view.run.sessions, ruin=ruin, limits=(low, high), colors=PAGE_PALETTE)
+
+    return {
+        view.key: sheet.draw(plot(view), size=_SIZE, margins=_MARGINS, label=_balances_in_words(view)) for view in views
+    }
+
+
+def _balances_in_words(view: SessionsView) -> str:
+    curve = balance_curve(view.run.sessions)
+    ruins = [session.time_to_ruin for session in view.run.sessions if session.time_to_ruin is not None]
+    if not curve:
+        return f"Balances of {view.agent}: no session has a result."
+    marks = f"ruined after period {', '.join(map(str, sorted(ruins)))}" if ruins else "none ruined"
+    middle = curve[len(curve) // 2]
+    return (
+        f"Mean balance of {view.agent}: {_number(curve[0])} dollars at first, {_number(middle)} half way, "
+        f"{_number(curve[-1])} at the end; {len(view.run.sessions)} sessions, {marks}."
+    )
+
+
+def survival_panels(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the survival curve of every run, the others faint behind it; returns SVG by run key."""
+    curves = {view.key: survival_curve(view.run.sessions) for view in views}
+
+    def plot(view: SessionsView) -> Callable[[Axes], Axes]:
+        others = [curve for key, curve in curves.items() if key != view.key]
+        return lambda ax: plot_survival(ax, view.run.sessions, others=others, colors=PAGE_PALETTE)
+
+    found = {}
+    for view in views:
+        last = curves[view.key][-1]
+        interval = "" if last.low is None or last.high is None else f", interval {last.low:.2f} to {last.high:.2f}"
+        label = f"Survival of {view.agent}: {_number(last, 2)} after period {len(curves[view.key]) - 1}{interval}."
+        found[view.key] = sheet.draw(plot(view), size=_SIZE, margins=_MARGINS, label=label)
+    return found
+
+
+def gap_panels(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the gap of every run that was split, as steps to the reference; returns SVG by run key."""
+    from oracle.parts import in_words
+    from oracle.plotting import plot_waterfall
+
+    def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
+        def draw(ax: Axes) -> Axes:
+            plot_waterfall(parts, ax, target="ruin-aware", title="", colors=PAGE_PALETTE)
+            ax.set_ylabel("final balance (dollars)")
+            return ax
+
+        return draw
+
+    found = {}
+    for view in views:
+        if view.gap is not None:
+            words = ", ".join(
+                f"{name} {_number(view.gap[part])}" for part, name in in_words(view.gap, REFERENCE).items()
+            )
+            label = f"Final balance of {view.agent} in dollars: {words}."
+            found[view.key] = sheet.draw(plot(view.gap), size=_STEPS_SIZE, margins=_STEPS_MARGINS, label=label)
+    return found
+
+
+def _number(value: Estimate, digits: int = 0) -> str:
+    return "undefined" if value.estimate is None else f"{value.estimate:,.{digits}f}"

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.report.page import cut
 from experiments.report.page_facts import ENDINGS, ReportRun
 from terms.records import EpisodeRecord
 from terms.types import Belief, Cue, Turn
@@ -172,7 +173,7 @@ class Encoder:
 
     def _attempt(self, attempt: Mapping[str, Any]) -> list[int]:
         texts = (attempt["kind"], attempt["verdict"], ", ".join(attempt["repairs"]), attempt["problem"])
-        return [*map(self._text, texts), self._text(_cut(attempt["text"]))]
+        return [*map(self._text, texts), self._text(cut(attempt["text"], REPLY_LIMIT))]
 
     def _turn(self, turn: Turn) -> list[Any]:
         return [
@@ -189,11 +190,6 @@ def to_script_json(payload: dict[str, Any]) -> str:
     """
     text = json.dumps(payload, allow_nan=False, separators=(",", ":"))  # ASCII: line separators are escaped too
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _cut(reply: str) -> str:
-    left_out = len(reply) - REPLY_LIMIT
-    return reply if left_out <= 0 else f"{reply[:REPLY_LIMIT]}\n[{left_out:,} more characters]"
 
 
 def _cue(cue: Cue | None) -> str | None:

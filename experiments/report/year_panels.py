@@ -17,7 +17,7 @@ from experiments.plots.years import (
     plot_tools,
     spend_of,
 )
-from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
+from experiments.report.page import PAGE_PALETTE, Margins, SvgSheet
 from experiments.years.story import YearStory
 
 _OVER_TIME = Margins(58, 40, 10, 42)

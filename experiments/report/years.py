@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import terms
-from experiments.report.figures import SvgSheet
-from experiments.report.page import asset, content_policy, environment, format_number, write_page
+from experiments.report.page import SvgSheet, asset, content_policy, environment, format_number, write_page
 from experiments.report.viewer import to_script_json
-from experiments.report.year_conduct import SAID_LIMIT, conduct_view
-from experiments.report.year_journal import journal_payload, shown_journals
+from experiments.report.year_journal import ANSWER_LIMIT, SAID_LIMIT, conduct_view, journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
-from experiments.report.year_texts import ANSWER_LIMIT
 from experiments.years.metric_words import YEAR_HEADLINE, YEAR_METRICS
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
 from experiments.years.summary import years_summary

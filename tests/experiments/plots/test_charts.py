@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from experiments.plots.charts import plot_curves, plot_intervals
-from experiments.report.figures import PAGE_PALETTE, Margins, SvgSheet
+from experiments.report.page import PAGE_PALETTE, Margins, SvgSheet
 from experiments.report.panels import _limits
 from terms.estimates import UNDEFINED, Estimate
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import terms
 from experiments.report import BeliefFacts, ModelFacts, PosteriorCheck, ReportRun
+from experiments.report.sections import REPLY_FAULTS
 from experiments.report.viewer import REPLY_LIMIT
 from terms.estimates import UNDEFINED, Estimate
 from terms.types import Observation, ReplyFault, Unusable
@@ -76,7 +77,7 @@ def played(agent: object, suite: tuple[terms.Scenario, ...], *, name: str, label
 def model_facts(**changes: object) -> ModelFacts:
     """Return what a model's calls came to, its words hostile wherever a server or a user chose them."""
     rate = Estimate(0.02, 0.01, 0.04, 400)
-    names = ("repaired", "illegal", "empty", "unreadable", "refused", "truncated", "provider_fault", "corrected")
+    names = tuple(name for name in REPLY_FAULTS if name != "ok")
     facts = ModelFacts(
         settings={"model": f"vendor/model {HOSTILE}", "effort": "high"},
         replies={"ok": Estimate(0.9, 0.85, 0.94, 400), **dict.fromkeys(names, rate)},

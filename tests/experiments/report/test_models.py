@@ -48,7 +48,7 @@ def test_every_rate_stands_beside_the_score_with_interval_and_n(html):
         assert heading in part
     assert "Provider failed" in part
     row = next(row for row in part.split("<tr") if "openai:bot@low" in row)
-    assert row.count("[0.01, 0.04]") == 8
+    assert row.count("[0.01, 0.04]") == len(REPLY_FAULTS) - 1
     assert row.count("n = 400") == 9
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from experiments.engine.folder import RunError
-from experiments.report.year_conduct import SAID_LIMIT
+from experiments.report.year_journal import SAID_LIMIT
 from experiments.report.years import build_year_report, report_years
 from experiments.years.story import read_excluded, read_story
 from experiments.years.transcript import OUTCOME

@@ -8,8 +8,7 @@ import pytest
 
 from commerce.metrics import year_metrics
 from commerce.year import Year
-from experiments.report.year_journal import journal_payload, shown_journals
-from experiments.report.year_texts import ANSWER_LIMIT
+from experiments.report.year_journal import ANSWER_LIMIT, journal_payload, shown_journals
 from experiments.report.years import build_year_report, group_years, report_years
 from experiments.years.metric_words import YEAR_HEADLINE, YEAR_METRICS
 from experiments.years.spec import YearSpec
