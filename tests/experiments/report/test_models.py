@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.report import ReportRun, build_report
+from experiments.report.sections import REPLY_FAULTS
 from experiments.report.viewer import REPLY_LIMIT, Encoder
 from terms.estimates import UNDEFINED, Estimate
 from tests.experiments.report.cases import FRESH, HOSTILE, model_facts, model_run, played, talker
@@ -49,7 +50,7 @@ def test_every_rate_stands_beside_the_score_with_interval_and_n(html):
     assert "Provider failed" in part
     row = next(row for row in part.split("<tr") if "openai:bot@low" in row)
     assert row.count("[0.01, 0.04]") == len(REPLY_FAULTS) - 1
-    assert row.count("n = 400") == 9
+    assert row.count("n = 400") == len(REPLY_FAULTS)
 
 
 def test_trouble_is_named_at_the_leaderboard(html):
