@@ -233,11 +233,11 @@ def _ask_tools(client: ChatClient, found: Probe) -> None:
         try:
             reply = _ask(client, "tools", "Take down the number 7 with the tool.", tools=[_TOOL])
         except ToolsUnavailable as error:
-            return Capability("tools", "no", f"{_line(error)}; years need --tool-mode json")
+            return Capability("tools", "no", f"{_line(error)}; years need --model tool_mode=json")
         if reply.tool_calls:
             call = reply.tool_calls[0]
             return Capability("tools", "yes", f"{call.name}({call.arguments[:40]})")
-        return Capability("tools", "no", f"no call but {(reply.text or '')[:60]!r}; years need --tool-mode json")
+        return Capability("tools", "no", f"no call but {(reply.text or '')[:60]!r}; years need --model tool_mode=json")
 
     _take(found, "tools", judge)
 

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terms.intervals import Spread, mean_bounds, mean_p
+from terms.aliases import Floats
+from terms.intervals import Spread, mean_bounds, mean_p, share_bounds
 from terms.sample_sizes import SIGNIFICANCE
 
 
@@ -33,20 +34,59 @@ class PairVerdict(StrEnum):
     TOO_FEW = "not enough to say"
 
 
+class AlikeBlocks(NamedTuple):
+    """Differences of shares, between -1 and 1, of which all but ``apart`` of ``n`` are ``mode``.
+
+    Their spread says nothing, but with ``q`` the probability of another value the mean lies between
+    ``mode - q (1 + mode)`` and ``mode + q (1 - mode)``; Clopper and Pearson (1934) bound ``q`` exactly from above.
+    """
+
+    mode: float
+    apart: int
+    n: int
+
+    @classmethod
+    def of(cls, differences: Floats) -> AlikeBlocks:
+        """Return the most common difference and how many others there are."""
+        values, counts = np.unique(np.round(differences, 12), return_counts=True)
+        return cls(float(values[counts.argmax()]), len(differences) - int(counts.max()), len(differences))
+
+    def bounds(self, level: float) -> tuple[float, float]:
+        """Return the interval of the mean; at least ``level`` of such intervals hold it."""
+        q = share_bounds(self.apart / self.n, self.n, level)[1]
+        return self.mode - q * (1 + self.mode), self.mode + q * (1 - self.mode)
+
+    def p(self, mean: float = 0.0) -> float:
+        """Return the two-sided p-value of a true ``mean``: twice the chance of so few other values."""
+        from scipy.special import bdtr
+
+        room = 1 + self.mode if mean < self.mode else 1 - self.mode
+        least = min(1.0, abs(self.mode - mean) / room) if room > 0 else 1.0
+        return min(1.0, 2 * float(bdtr(self.apart, self.n, least))) if mean != self.mode else 1.0
+
+
 class Measured(NamedTuple):
-    """A difference before its family is known; ``estimate`` is that of ``n`` blocks."""
+    """A difference before its family is known; ``estimate`` is that of ``n`` blocks.
+
+    ``alike`` stands for ``spread`` where that says too little and the outcomes are shares.
+    """
 
     estimate: float
     spread: Spread
     n: int
+    alike: AlikeBlocks | None = None
 
     @property
     def p(self) -> float | None:
         """The two-sided p-value of no difference; ``None`` where the blocks say too little."""
+        if self.alike is not None:
+            return self.alike.p()
         return _known(float(mean_p(self.estimate, self.spread)))
 
     def bounds(self, level: float) -> tuple[float | None, float | None]:
         """Return the interval at confidence ``level``."""
+        if self.alike is not None:
+            return self.alike.bounds(level)
         low, high = mean_bounds(self.estimate, self.spread, level)
         return _known(float(low)), _known(float(high))
 
@@ -54,6 +94,8 @@ class Measured(NamedTuple):
         """Return the p-value of a true difference of ``margin`` or more: twice the larger one-sided one."""
         if abs(self.estimate) >= margin:
             return None if self.p is None else 1.0
+        if self.alike is not None:
+            return max(self.alike.p(side * margin) for side in (-1, 1))
         sides = [float(mean_p(self.estimate + side * margin, self.spread)) for side in (-1, 1)]
         return _known(max(sides))
 

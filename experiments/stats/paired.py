@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.stats.families import Measured, PairVerdict, Ruling, letter_groups, letters_of, rule_on
+from experiments.stats.families import AlikeBlocks, Measured, PairVerdict, Ruling, letter_groups, letters_of, rule_on
 from terms import EpisodeRecord
 from terms.aliases import Floats
 from terms.columns import Columns
@@ -35,6 +35,8 @@ from terms.sample_sizes import Needed, needed_for_difference
 PAIRED = (
     "se_plus", "mean_utility", "agr_plus", "fagr_minus", "agent_exit_minus", "crit_viol_pct", "be_type", "stance_acc",
 )  # fmt: skip
+#: Those whose outcomes are shares, between 0 and 1, also of years: few that differ still bound the difference.
+BLOCK_SHARES = ("agr_plus", "fagr_minus", "agent_exit_minus", "crit_viol_pct", "stance_acc", "is_bankrupt")
 
 Outcomes = Mapping[str, Sequence[float]]
 """By block, an agent's outcome in each repeat."""
@@ -226,7 +228,9 @@ def _measure(
     shared = sorted(set(a) & set(b))
     x, y = (np.array([math.fsum(side[block]) / len(side[block]) for block in shared]) for side in (a, b))
     d = x - y
-    measured = Measured(float(d.mean()), spread_of(d, few=asked[1]), len(d))
+    spread = spread_of(d, few=asked[1])
+    is_alike = names[0] in BLOCK_SHARES and len(d) >= asked[1] and bool(np.isnan(spread.error))
+    measured = Measured(float(d.mean()), spread, len(d), AlikeBlocks.of(d) if is_alike else None)
     return Pair(*names, measured, needed_for_difference(d, asked[0]), _pairing(x, y), *improvement(a, b, better))
 
 

@@ -32,7 +32,7 @@ from terms.strict_json import strict_dumps
 _LOGGER = logging.getLogger(__name__)
 MOST_WRITTEN = 2
 """Turns with a call as text that end a year in which no call came as it should."""
-_IN_TEXT = "ask for calls as text with --tool-mode json"
+_IN_TEXT = "ask for calls as text with --model tool_mode=json"
 _UNPARSED = f"the server hands tool calls back as text, so it has no tool parser for this model; {_IN_TEXT}"
 TURN, SMALLER_TURN = "turn", "turn-smaller"
 _WORDS_PER_TOKEN = 0.6

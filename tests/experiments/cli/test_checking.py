@@ -42,7 +42,7 @@ def test_a_good_server_can_do_everything_and_is_asked_three_questions(check, ser
     [
         ("bot/fault:reject_strict_schema", "JSON", "partly", "JSON mode, no schema, kept to"),
         ("bot/fault:reject_response_format", "JSON", "partly", "no JSON mode, kept to"),
-        ("bot/fault:no_tools", "tools", "no", "--tool-mode json"),
+        ("bot/fault:no_tools", "tools", "no", "--model tool_mode=json"),
         ("bot/fault:calls_as_text", "tools", "no", "no call but"),
         ("bot/fault:no_cost", "price", "no", "unknown: set prices"),
         ("bot/fault:no_usage", "usage", "no", "states no tokens"),

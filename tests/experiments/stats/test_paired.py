@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.comparing.separation import compare_with_separation
-from experiments.stats.families import Measured, PairVerdict, holm, holm_levels, rule_on
+from experiments.stats.families import AlikeBlocks, Measured, PairVerdict, holm, holm_levels, rule_on
 from experiments.stats.paired import compare, compare_outcomes, improvement, scenario_outcomes
 from terms import fresh_suite, play
 from terms.agents import build_scripted
 from terms.intervals import share_bounds, spread_of
 from terms.types import Regime, ReplyFault, Termination
 
+LEVELS = st.floats(0.8, 0.999)
 P_VALUES = st.lists(st.none() | st.floats(0, 1), max_size=8)
 TEMPLATE = play(fresh_suite(1, ["overlap"], ["candid"], 1)[0], build_scripted("patient"))
 EIGHT = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
@@ -43,6 +44,47 @@ def outcomes(**values):
 def measured(values):
     d = np.asarray(values, dtype=float)
     return Measured(float(d.mean()), spread_of(d), len(d))
+
+
+class TestAlikeBlocks:
+    """Shares of which nearly all blocks say the same: the spread is nothing, the exact bound of the others is not."""
+
+    def test_all_apart_by_one_is_different(self):
+        """n = 8, none else: p = 2 / 2**8; q < 1 - 0.025**(1/8) = 0.369417, so the mean is above 1 - 2 q = 0.261166."""
+        (found,) = compare_outcomes(outcomes(a=[1.0] * 8, b=[0.0] * 8), "crit_viol_pct", "lower").differences
+        assert (found.verdict, found.p) == ("different", pytest.approx(2 / 256, rel=1e-12))
+        assert (found.low, found.high) == (pytest.approx(0.261166, abs=1e-6), 1.0)
+
+    def test_a_tie_in_72_is_within_five_points(self):
+        """q < 1 - 0.025**(1/72) = 0.049944."""
+        found = compare_outcomes(outcomes(a=[0.0] * 72, b=[0.0] * 72), "agr_plus", "higher", margin=0.1).differences[0]
+        assert (found.low, found.high) == (pytest.approx(-0.049944, abs=1e-6), pytest.approx(0.049944, abs=1e-6))
+        assert (found.verdict, found.p) == ("equivalent", 1.0)
+
+    def test_seven_blocks_and_other_metrics_say_too_little(self):
+        (few,) = compare_outcomes(outcomes(a=[1.0] * 7, b=[0.0] * 7), "crit_viol_pct", "lower").differences
+        (money,) = compare_outcomes(outcomes(a=[1.0] * 50, b=[0.0] * 50), "mean_utility", "higher").differences
+        assert (few.verdict, money.verdict, few.low, money.low) == ("not enough to say",) * 2 + (None, None)
+
+    @given(st.integers(8, 200), st.integers(0, 2), st.sampled_from([-1.0, -0.5, 0.0, 1 / 3, 1.0]), LEVELS)
+    def test_the_interval_leaves_zero_out_exactly_where_p_is_below_its_level(self, n, apart, mode, level):
+        blocks = AlikeBlocks(mode, apart, n)
+        low, high = blocks.bounds(level)
+        assert -1 <= low <= mode <= high <= 1
+        if abs(blocks.p() - (1 - level)) > 1e-9:
+            assert (low > 0 or high < 0) == (blocks.p() < 1 - level)
+
+    def test_coverage_is_kept_where_others_are_rare_and_extreme(self):
+        """Brute force: d is 0.5, or -1 with probability q; the chances of all numbers of others are summed."""
+        for n, q in ((8, 0.05), (24, 0.02), (72, 0.01)):
+            true = 0.5 * (1 - q) - q
+            chance = {k: math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(3)}
+            missed = [chance[k] for k in chance if not _within(true, AlikeBlocks(0.5, k, n).bounds(0.95))]
+            assert sum(missed) <= 0.05
+
+
+def _within(value, bounds):
+    return bounds[0] <= value <= bounds[1]
 
 
 class TestHolm:
@@ -231,10 +273,10 @@ class TestSeparation:
         comparison, rows = self.rows()
         alone = compare_outcomes(outcomes(a=[9.0 + v for v in EIGHT], b=[1.0, 2.0] * 4), "se_plus", "higher")
         assert comparison.num_tests == 1 + len(rows) == 9
-        # Three of the nine can be tested (the rest say too little), so the smallest p is taken three times.
+        # Five of the nine can be tested (the rest say too little), so the smallest p is taken five times.
         p = comparison.differences[0].p
         assert p == pytest.approx(alone.differences[0].p)
-        assert comparison.differences[0].p_holm == pytest.approx(3 * p)
+        assert comparison.differences[0].p_holm == pytest.approx(5 * p)
 
 
 def false_positives(num_suites):

@@ -60,7 +60,7 @@ class TestWhatVendorsDo:
         written = Completion(
             text='<tool_call>{"name": "check_balance", "arguments": {}}</tool_call>', finish_reason="stop"
         )
-        with pytest.raises(ToolsUnavailable, match="--tool-mode json"):
+        with pytest.raises(ToolsUnavailable, match="--model tool_mode=json"):
             played(written, PROSE, written)
         assert [record.message for record in caplog.records if "no tool parser" in record.message]
 
@@ -74,7 +74,7 @@ class TestWhatVendorsDo:
         assert session.outcome is Outcome.AGENT_STOPPED
 
     def test_a_server_that_takes_no_tools_names_the_way_without(self):
-        with pytest.raises(ToolsUnavailable, match="not support tools; ask for calls as text with --tool-mode json"):
+        with pytest.raises(ToolsUnavailable, match="not support tools; ask for calls as text with --model tool_mode=json"):
             played(ToolsUnavailable("x does not support tools"))
 
     def test_a_malformed_call_gets_a_nudge_and_is_then_the_agents_own(self):
