@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from terms.aliases import Floats
 from terms.estimates import Estimate
+from terms.intervals import FEW
 
 Better = Literal["higher", "lower", "neither"]
 ColumnsT = TypeVar("ColumnsT")
@@ -36,6 +37,8 @@ class Metric(Generic[ColumnsT]):
         Numerator and denominator of every episode, shape (episodes,) each; only of a single ratio.
     label
         How a table calls it; its name in plain letters unless given.
+    few
+        With fewer independent blocks it has no interval; what holds in few is measured in ``tests.bench.few_years``.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Metric(Generic[ColumnsT]):
     compute: Callable[[ColumnsT], Estimate] = not_computed_alone
     parts: Callable[[ColumnsT], tuple[Floats, Floats]] | None = None
     label: str = ""
+    few: int = FEW
 
     def __post_init__(self) -> None:
         if not self.label:

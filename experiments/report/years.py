@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +23,17 @@ MAX_FRAUD_ROWS = 200
 
 @dataclass(frozen=True)
 class YearGroup:
-    """Years that differ in their world or seed alone: one column of the table of metrics."""
+    """Years that differ in their world or seed alone: one column of the table of metrics.
+
+    ``spread`` holds the standard deviations of the final assets between worlds and within one, where a world has more
+    runs than one; ``None`` elsewhere.
+    """
 
     label: str
     metrics: Mapping[str, Estimate]
     num_years: int
+    num_worlds: int
+    spread: Mapping[str, Estimate] | None
 
 
 def report_years(folders: Sequence[Path], path: Path, *, title: str) -> Path:
@@ -92,12 +99,21 @@ def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
     for story in stories:
         spec = story.header.spec
         parts.setdefault(f"{story.header.agent}, {spec.rules} rules, {spec.num_days} days", []).append(story)
-    return [YearGroup(label, _metrics(part), len(part)) for label, part in parts.items()]
+    return [_group(label, part) for label, part in parts.items()]
 
 
-def _metrics(stories: Sequence[YearStory]) -> dict[str, Estimate]:
+def _group(label: str, stories: Sequence[YearStory]) -> YearGroup:
     summary = years_summary([story.result for story in stories])
-    return {name: Estimate(**entry) for name, entry in summary.items() if name not in ("years", "variance")}
+    metrics = {name: Estimate(**entry) for name, entry in summary.items() if name not in ("years", "variance")}
+    parts = summary.get("variance", {}).get("final_assets")
+    spread = {name: _root(Estimate(**parts[name])) for name in ("between", "within")} if parts else None
+    return YearGroup(label, metrics, len(stories), len({story.result["world_digest"] for story in stories}), spread)
+
+
+def _root(variance: Estimate) -> Estimate:
+    """Return a standard deviation, which is in yuan, with the roots of the bounds of its variance."""
+    value, low, high = (None if one is None else math.sqrt(one) for one in variance[:3])
+    return Estimate(value, low, high, variance.n)
 
 
 def _metric_number(value: float) -> str:

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from commerce.metrics import Measure, two_sided_p
 from experiments.stats.variance import variance_parts
+from experiments.years.metric_words import YEAR_METRICS
 from terms.estimates import UNDEFINED, Estimate, Ratio, estimate_ratios, estimate_share
+from terms.intervals import FEW
 
 SHARES = ("is_bankrupt",)
 POOLED = ("profit_per_call",)
@@ -53,12 +55,13 @@ def _estimate(name: str, measures: Sequence[Measure], clusters: NDArray[np.intp]
         return UNDEFINED
     if name in SHARES:
         return estimate_share(numbers, defined, clusters)
+    few = YEAR_METRICS[name].few if name in YEAR_METRICS else FEW
     if name in POOLED:
         weights = defined * np.array([float(measure.n) for measure in measures])
-        return estimate_ratios([Ratio(numbers * weights, weights)], clusters)
+        return estimate_ratios([Ratio(numbers * weights, weights)], clusters, few=few)
     if name in TESTS:
         return _stouffer(numbers[defined != 0], clusters[defined != 0])
-    return estimate_ratios([Ratio(numbers, defined)], clusters)
+    return estimate_ratios([Ratio(numbers, defined)], clusters, few=few)
 
 
 def _stouffer(z: NDArray[np.float64], clusters: NDArray[np.intp]) -> Estimate:

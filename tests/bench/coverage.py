@@ -26,6 +26,7 @@ from experiments.stats.variance import variance_parts
 from terms.aliases import Floats
 from terms.intervals import FEW, mean_bounds, share_bounds, spread_of
 from terms.sample_sizes import deviation_bounds
+from tests.bench.few_years import few_table
 
 SIZES = (4, 8, 24, 72, 216, 400)
 REPETITIONS = 2_000
@@ -297,6 +298,9 @@ def main() -> None:
         out(f"{row.kind:30}" + "".join(f"{cell_text(cell):>14}" for cell in row.cells) + "\n")
         if row.worst:
             out(f"{'  the worst of them':30}" + "".join(f"{cell_text(cell):>14}" for cell in row.worst) + "\n")
+    out("\nFew years and few sessions, see tests/bench/few_years.py\n")
+    for line in few_table():
+        out(line)
 
 
 if __name__ == "__main__":

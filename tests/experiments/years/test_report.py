@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,30 @@ def test_metrics_have_words_and_one_column_a_group(stories, page):
     assert privileged.metrics["final_assets"].low is None  # two worlds say too little
     assert idle.metrics["final_assets"].low is None
     assert f"{idle.metrics['final_assets'].estimate:,.0f}" in page.words
+
+
+def test_five_runs_in_one_world_say_how_much_they_vary(stories):
+    """Values 1,001 to 1,005: variance 2.5, its interval 10 / 11.143 to 10 / 0.4844; the roots stand on the page."""
+    idle = stories[2]
+    runs = []
+    for repeat in range(5):
+        metrics = {**idle.result["metrics"], "final_assets": {"value": 1001.0 + repeat, "n": 1}}
+        metrics["profit_per_call"] = {"value": 10.0 + repeat, "n": 10}
+        spec = idle.header.spec.model_copy(update={"repeat": repeat})
+        header = idle.header.model_copy(update={"spec": spec})
+        runs.append(replace(idle, header=header, result={**idle.result, "metrics": metrics}))
+    (group,) = group_years(runs)
+    assert (group.num_worlds, group.num_years) == (1, 5)
+    assert group.spread["between"].estimate is None
+    assert group.spread["within"] == pytest.approx((2.5**0.5, 0.94731, 4.54347, 5), abs=1e-4)
+    assert group.metrics["final_assets"].low is None
+    half = 2.776445 * 0.5**0.5  # Student's quantile with 4 degrees, deviation sqrt(2.5), no skewness
+    assert group.metrics["profit_per_call"][:3] == pytest.approx((12.0, 12.0 - half, 12.0 + half), abs=1e-5)
+    words = Page(build_year_report(runs, title="Runs")).words
+    assert "How much final assets vary" in words
+    assert "1.581" in words
+    assert "[0.947, 4.543]" in words
+    assert "How much final assets vary" not in Page(build_year_report(stories, title="Worlds")).words
 
 
 def test_the_journal_holds_every_call_in_order(stories, page):

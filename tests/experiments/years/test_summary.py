@@ -24,6 +24,15 @@ def test_means_and_intervals():
     assert eight["final_assets"].high == pytest.approx(4.5 + 2.364624 * (6 / 8) ** 0.5)
 
 
+def test_what_holds_with_few_years_has_an_interval():
+    """CSE+ of 0.1, 0.2, 0.3: mean 0.2, half width 4.302653 x 0.1 / sqrt(3); final assets of seven have none."""
+    found = summarize_years([{"cse_plus": Measure(n / 10, 1)} for n in (1, 2, 3)], list("abc"))["cse_plus"]
+    assert (found.low, found.high) == pytest.approx((0.2 - 0.248414, 0.2 + 0.248414), abs=1e-5)
+    assert summarize_years([{"cse_plus": Measure(n / 10, 1)} for n in (1, 2)], list("ab"))["cse_plus"].low is None
+    seven = summarize_years([{"final_assets": Measure(float(n), 1)} for n in range(7)], list("abcdefg"))
+    assert seven["final_assets"].low is None
+
+
 def test_profit_per_call_is_gained_over_all_calls():
     """251.47 x 1,700 + 284.00 x 1,720 = 915,979 yuan in 3,420 calls: 267.83, where the mean of the ratios is 267.74."""
     years = [{"profit_per_call": Measure(251.47, 1700)}, {"profit_per_call": Measure(284.00, 1720)}]
