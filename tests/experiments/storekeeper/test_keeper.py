@@ -74,7 +74,9 @@ class TestWhatVendorsDo:
         assert session.outcome is Outcome.AGENT_STOPPED
 
     def test_a_server_that_takes_no_tools_names_the_way_without(self):
-        with pytest.raises(ToolsUnavailable, match="not support tools; ask for calls as text with --model tool_mode=json"):
+        with pytest.raises(
+            ToolsUnavailable, match="not support tools; ask for calls as text with --model tool_mode=json"
+        ):
             played(ToolsUnavailable("x does not support tools"))
 
     def test_a_malformed_call_gets_a_nudge_and_is_then_the_agents_own(self):
