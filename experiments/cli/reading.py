@@ -26,7 +26,7 @@ from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.summary import PAIRED_ON_SESSIONS
 from experiments.stats.paired import PAIRED, Comparison, Outcomes, compare_outcomes, scenario_outcomes
 from experiments.storage.journal import HEADER
-from experiments.years.metric_words import BETTER
+from experiments.years.summary import BETTER
 from terms.metric_table import METRIC_BY_NAME
 
 if TYPE_CHECKING:

@@ -18,11 +18,10 @@ from experiments.players.model_options import ModelOptions
 from experiments.players.seat import is_model
 from experiments.storage.files import folder_name
 from experiments.years.batch import YearPlace, run_agent_years, run_merchant_years
-from experiments.years.metric_words import YEAR_METRICS
 from experiments.years.run import YearRun
 from experiments.years.seats import merchant_seat
 from experiments.years.spec import YearSpec, year_label
-from experiments.years.summary import years_summary
+from experiments.years.summary import YEAR_METRICS, years_summary
 from experiments.years.transcript import DayRecord, Outcome
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from experiments.stats.paired import Comparison, compare_outcomes
 from experiments.storage.journal import HEADER
-from experiments.years.metric_words import BETTER
+from experiments.years.summary import BETTER
 from experiments.years.transcript import read_outcome
 from experiments.years.year_mode import RESULT, WORLD, is_year, read_todays_header
 from terms.strict_json import strict_loads

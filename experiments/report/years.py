@@ -13,9 +13,8 @@ from experiments.report.page import SvgSheet, asset, content_policy, environment
 from experiments.report.viewer import to_script_json
 from experiments.report.year_journal import ANSWER_LIMIT, SAID_LIMIT, conduct_view, journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
-from experiments.years.metric_words import YEAR_HEADLINE, YEAR_METRICS
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
-from experiments.years.summary import years_summary
+from experiments.years.summary import YEAR_HEADLINE, YEAR_METRICS, years_summary
 from terms.estimates import Estimate
 
 MAX_FRAUD_ROWS = 200

@@ -9,8 +9,8 @@ import pytest
 from experiments.comparing.years import YearOutcomes, compare_years, read_outcomes
 from experiments.engine.header import make_header
 from experiments.storage.journal import HEADER, encode_line
-from experiments.years.metric_words import BETTER, YEAR_METRICS
 from experiments.years.spec import YearSpec
+from experiments.years.summary import BETTER, YEAR_METRICS
 from experiments.years.transcript import OUTCOME, Outcome, OutcomeRecord
 from experiments.years.year_mode import RESULT
 from terms.strict_json import strict_dumps

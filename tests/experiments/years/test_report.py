@@ -11,8 +11,8 @@ from commerce.metrics import year_metrics
 from commerce.year import Year
 from experiments.report.year_journal import ANSWER_LIMIT, journal_payload, shown_journals
 from experiments.report.years import build_year_report, group_years, report_years
-from experiments.years.metric_words import YEAR_HEADLINE, YEAR_METRICS
 from experiments.years.spec import YearSpec
+from experiments.years.summary import YEAR_HEADLINE, YEAR_METRICS
 from tests.experiments.report.cases import HOSTILE
 from tests.experiments.report.conftest import ARGUMENTS
 from tests.experiments.report.pages import Page, faults_of
