@@ -77,7 +77,7 @@ def test_a_ceiling_ends_with_its_own_code_and_a_higher_one_goes_on(terms, url, t
         (("--agent", "openai:m"), "needs --base-url"),
         (("--agent", "openrouter:a/b"), "OPENROUTER_API_KEY"),
         (("--agent", "local", "--model", "effort=low"), "one fixed way"),
-        (("--agent", "nobody"), "merchant='nobody' is unknown"),
+        (("--agent", "nobody"), "agent='nobody', allowed are idle"),
     ],
 )
 def test_bad_input_is_named(terms, tmp_path, monkeypatch, options, says):
