@@ -1,8 +1,7 @@
 """The ``terms`` command: a thin layer over the Python API.
 
-Results go to standard output, progress and notices to standard error. Exit codes: 0 done, 1 the check failed, 2 bad
-input, 3 nothing could be scored, 4 spending ceiling reached, 130 interrupted. What a command needs is imported when it
-runs, so that help comes at once.
+Results go to standard output, progress and notices to standard error; :data:`experiments.cli.ending.EXIT_CODES` says
+how a command can end. What a command needs is imported when it runs, so that help comes at once.
 """
 
 from __future__ import annotations
@@ -19,14 +18,19 @@ from typing import Annotated
 import typer
 
 from experiments.cli.commands import HELP_NAMES, LazyGroup
+from experiments.cli.ending import EXIT_CODES, INTERRUPTED, exit_code
 from experiments.cli.show import out
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(name="terms", cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False, **HELP_NAMES)
-
-_INTERRUPTED = 130
-"""Exit code that typer ends with after Ctrl-C."""
+app = typer.Typer(
+    name="terms",
+    cls=LazyGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".",
+    **HELP_NAMES,
+)
 
 
 def _say_version(is_asked: bool) -> None:
@@ -56,10 +60,8 @@ def main() -> None:
     try:
         app()
     except BaseException as error:
-        if isinstance(error, SystemExit) and error.code != _INTERRUPTED:
+        if isinstance(error, SystemExit) and error.code != INTERRUPTED:
             raise  # as every command ends
-        from experiments.cli.ending import exit_code
-
         code = exit_code(error)
         if code is None:
             raise

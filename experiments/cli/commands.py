@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,37 +27,37 @@ class Home(NamedTuple):
 
 CHAPTERS: Mapping[str, Mapping[str, Home]] = {
     "Play": {
-        "diagnose": Home("playing", "diagnose"),
-        "play": Home("playing", "play"),
-        "bankroll": Home("money", "bankroll"),
+        "diagnose": Home("diagnose", "diagnose"),
+        "play": Home("play", "play"),
+        "bankroll": Home("bankroll", "bankroll"),
         "agents": Home("listing", "agents"),
         "suites": Home("listing", "suites"),
     },
     "Understand": {
-        "explain": Home("telling", "explain"),
-        "decompose": Home("answers", "decompose"),
-        "oracle": Home("answers", "oracle"),
-        "train-oracle": Home("telling", "train_oracle"),
-        "fit-economics": Home("economics", "show_fit"),
+        "explain": Home("explain", "explain"),
+        "decompose": Home("decompose", "decompose"),
+        "oracle": Home("oracle", "oracle"),
+        "train-oracle": Home("train_oracle", "train_oracle"),
+        "fit-economics": Home("fit_economics", "show_fit"),
     },
     "Compare": {
-        "report": Home("reading", "report"),
-        "compare": Home("reading", "compare"),
-        "order": Home("money", "order"),
-        "cost": Home("models", "cost"),
+        "report": Home("report", "report"),
+        "compare": Home("compare", "compare"),
+        "order": Home("order", "order"),
+        "cost": Home("cost", "cost"),
     },
     "Store": {
-        "year": Home("years", "year"),
-        "world": Home("years", "world"),
-        "lint-economy": Home("years", "lint_economy"),
+        "year": Home("year", "year"),
+        "world": Home("world", "world"),
+        "lint-economy": Home("world", "lint_economy"),
     },
     "Serve": {
-        "serve": Home("serving", "serve"),
-        "local-model": Home("models", "local_model"),
+        "serve": Home("serve", "serve"),
+        "local-model": Home("serve", "local_model"),
     },
     "Check": {
-        "check": Home("checking", "check"),
-        "verify": Home("reading", "verify"),
+        "check": Home("check", "check"),
+        "verify": Home("check", "verify"),
     },
 }
 """The commands as the help shows them."""
@@ -71,26 +71,29 @@ OLD_OPTIONS = {
     "--source": "--suite fresh, or --suite catalog:PATH",
     "--no-resume": "another --out; a folder is always gone on with",
     "--resume": "nothing: a folder is always gone on with",
-    "--pool-size": '--config FILE with {"bankroll": {"pool_size": N}}',
+    "--pool-size": "--config bankroll.pool_size=N",
+    "--perspective": "--config chain.perspective=vendor",
     "--concurrency": "--workers N",
-    "--api-key-env": "--model api_key_env=NAME",
-    "--effort": "--model effort=LEVEL",
-    "--max-output-tokens": "--model max_output_tokens=N",
-    "--cache": "--model cache=FOLDER",
-    "--voice": "--model voice=openai:MODEL",
     "--hide-cues": "--model show_cues=false",
     "--hide-words": "--model show_messages=false",
     "--no-belief": "--model ask_belief=false",
     "--no-guidance": "--model guidance=false",
-    "--history": "--model history=N",
-    "--reveal": "--model reveal=LEVEL",
-    "--memory": "--model memory=KIND",
-    "--tool-mode": "--model tool_mode=json",
-    "--context-tokens": "--model context_tokens=N",
-    "--tokenizer": "--model tokenizer=o200k",
-    "--max-turns": "--model max_turns=N",
+    "--sweeps": "nothing: 300 sweeps are drawn",
+    "--half-width": "nothing: +-1 price unit; `Decomposition.required(half_width)` in Python",
+    "--reference": "nothing: the oracle; `decompose(..., reference='clairvoyant')` in Python",
+    "--tick": "nothing: ticks of 4 % of R; `BracketSettings(tick=)` in Python",
+    "--negotiations": "nothing: the forecast is for 1,800",
+    "--verbose": "nothing: every request is logged",
+    "--max-sessions": "nothing: 64 years at a time",
+    "--run": "--agent NAME/RUN",
+    "--port": "--host ADDRESS:PORT of serve; local-model takes a free port",
+    "--title": "nothing: the heading says what the report is about",
 }
 """Spellings of before, each with today's. An option that a command still has is not old there."""
+ALONE = {"--money": ("--economics", "default")}
+"""Spellings that stand without a value, what they spell, and the value if that is not given too."""
+ONE_CHOICE = (("--workers", "--scheduler"), ("--http", "--mcp"))
+"""Spellings of one option of which only one can be meant."""
 
 
 def _first_line(home: Home) -> str:
@@ -101,22 +104,64 @@ def _first_line(home: Home) -> str:
 
 
 class _Command(TyperCommand):
-    """A command that knows what its options were called before, and says in one line what is wrong with one."""
+    """A command that knows what its options were called before, and every key of ``--model`` as an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {spelling for param in self.params for spelling in (*param.opts, *param.secondary_opts)}
-        for arg in args:
-            if "\0" in arg:
-                raise ValueError(f"{arg!r} holds a NUL, which no value may")
-            old = arg.partition("=")[0]
-            if old in OLD_OPTIONS and old not in known:
+        given = {arg.partition("=")[0] for arg in args}
+        if (nul := next((arg for arg in args if "\0" in arg), None)) is not None:
+            raise ValueError(f"{nul!r} holds a NUL, which no value may")
+        for old in OLD_OPTIONS:
+            if old in given and old not in known:
                 raise ValueError(f"{old} is now {OLD_OPTIONS[old]}")
+        for one, other in ONE_CHOICE:
+            if {one, other} <= given & known:
+                raise ValueError(f"{one} and {other} are one choice; give one of them")
+        args = [word for arg in args for word in _with_value(arg, given & known)]
+        args = with_model_keys(args, known) if "--model" in known else args
         with _said_in_one_line(args, f"`terms {self.name} -h` says more"):
             left = super().parse_args(ctx, args)
         for value in ctx.params.values():
             if isinstance(value, Path):
                 _check_path(value)
         return left
+
+
+def _with_value(arg: str, given: Set[str]) -> list[str]:
+    """Return the words that ``arg`` stands for; ``given`` are the command's own options among the arguments."""
+    if arg not in ALONE or arg not in given:
+        return [arg]
+    option, value = ALONE[arg]
+    return [] if option in given else [option, value]
+
+
+def with_model_keys(args: Sequence[str], known: Set[str]) -> list[str]:
+    """Return the arguments with ``--KEY VALUE`` of a setting of a model as ``--model KEY=VALUE``.
+
+    ``known`` are the command's own options, which win.
+    """
+    found, rest = list[str](), iter(args)
+    for arg in rest:
+        name, is_pair, value = arg.partition("=")
+        if not name.startswith("--") or name in known:
+            found.append(arg)
+            continue
+        key = name[2:].replace("-", "_")
+        if key.partition(".")[0] not in _model_keys():
+            found.append(arg)
+            continue
+        if not is_pair and (value := next(rest, "")) == "":
+            raise ValueError(f"{name} needs a value")
+        found += ["--model", f"{key}={value}"]
+    return found
+
+
+def _model_keys() -> Set[str]:
+    from experiments.llm.settings import ModelSettings
+    from experiments.players.model_options import NEGOTIATOR_KEYS, OWN_KEYS
+    from experiments.storekeeper.settings import StorekeeperSettings
+
+    return {*ModelSettings.model_fields, *NEGOTIATOR_KEYS, *StorekeeperSettings.model_fields, *OWN_KEYS}
 
 
 def _check_path(path: Path) -> None:

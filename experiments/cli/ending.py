@@ -9,10 +9,16 @@ from collections.abc import Sequence
 
 from experiments.cli.show import describe_errors, note, one_line
 
-INTERRUPTED = 130
-OVER_BUDGET = 4
-NOTHING_SCORED = 3
-BAD_INPUT = 2
+DONE, FAILED, BAD_INPUT, NOTHING_SCORED, OVER_BUDGET, INTERRUPTED = 0, 1, 2, 3, 4, 130
+EXIT_CODES = {
+    DONE: "done",
+    FAILED: "what was checked failed; or a fault in an agent of your own, with its traceback",
+    BAD_INPUT: "bad input",
+    NOTHING_SCORED: "nothing could be scored, or the server cannot be used",
+    OVER_BUDGET: "spending ceiling reached",
+    INTERRUPTED: "interrupted",
+}
+"""What every command's exit code means; after the last two the same command goes on."""
 
 
 def exit_code(error: BaseException) -> int | None:

@@ -1,4 +1,4 @@
-"""Who plays for a command, in which folder, and where a language model sits whose calls need a folder apart."""
+"""Who plays for a command, in which folder, with which fitted values, and what its agent can do to the output."""
 
 from __future__ import annotations
 
@@ -10,20 +10,26 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import typer
 
-from experiments.cli.show import note
+from experiments.cli.options import Where
+from experiments.cli.show import count_bar, note
 from experiments.llm.settings import Prices
 from experiments.players.model_options import NEGOTIATOR_KEYS, ModelOptions
-from experiments.players.player import Player
+from experiments.players.player import Player, as_player
 from experiments.players.registry import Need, build_agent, needs_of
 from experiments.players.seat import LOCAL, ModelSeat
 from experiments.storage.files import exclusive_lock, folder_name
-from terms import GameConfig
+from terms import GameConfig, Scenario
 from terms.episode import AgentExitError
 from terms.strict_json import strict_dumps
+
+if TYPE_CHECKING:
+    from experiments.episodes.config import SuiteSpec
+    from oracle.interventions import BayesOptimal
+    from oracle.prior import Knowledge
 
 UNPRICED = "note: no price of {} is known; what its server does not state stays unknown, also to a budget"
 LOCAL_PRICES = Prices(prompt=0, completion=0)
@@ -37,15 +43,13 @@ class Seating(NamedTuple):
     processes: int
 
 
-def negotiator_options(words: Sequence[str] | None, base_url: str | None, budget_usd: str | None) -> ModelOptions:
+def negotiator_options(words: Sequence[str] | None) -> ModelOptions:
     """Return what was said about a model that negotiates."""
-    return ModelOptions.read(words or (), NEGOTIATOR_KEYS, base_url=base_url, budget_usd=budget_usd)
+    return ModelOptions.read(words or (), NEGOTIATOR_KEYS)
 
 
-def seat_player(
-    agent: str, asked: ModelOptions, game: GameConfig, workers: int | None, scheduler: str | None = None
-) -> Seating:
-    """Return who plays: a model with ``workers`` requests in flight, anybody else in as many processes.
+def seat_player(agent: str, asked: ModelOptions, game: GameConfig, where: Where) -> Seating:
+    """Return who plays: a model with so many requests in flight, anybody else in as many processes.
 
     Raises
     ------
@@ -53,11 +57,11 @@ def seat_player(
         If a language model would play on other machines: its calls are counted in this process.
     """
     if Need.MODEL not in needs_of(agent):
-        return Seating(build_agent(agent, asked, game), workers or 1)
-    if scheduler is not None:
+        return Seating(build_agent(agent, asked, game), where.workers or 1)
+    if where.scheduler is not None:
         raise ValueError(f"agent={agent!r} plays in one process, where its calls are counted; leave out --scheduler")
-    if workers is not None and (agent != LOCAL or workers > 1):
-        asked = asked.changed(concurrency=workers)
+    if where.workers is not None and (agent != LOCAL or where.workers > 1):
+        asked = asked.changed(concurrency=where.workers)
     return Seating(build_agent(agent, asked, game), 1)
 
 
@@ -81,6 +85,26 @@ def named_folder(name: str, label: str, facts: Sequence[Any], *, prefix: str = "
     """Return ``runs/PREFIX-AGENT-LABEL-HASH``; the hash of ``facts`` keeps runs of different settings apart."""
     digest = hashlib.sha256(strict_dumps([name, *facts]).encode()).hexdigest()[:8]
     return Path("runs") / f"{prefix}{folder_name(name, '.=_-')}-{folder_name(label, '.=_-')}-{digest}"
+
+
+def run_folder(folder: Path) -> Path:
+    """Return ``folder`` if it can be played into.
+
+    Raises
+    ------
+    ValueError
+        If it is a file or below one.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise ValueError(f"--out={str(folder)!r}: {there} is a file, needed is a folder")
+    return folder
+
+
+def default_folder(player: Player, spec: SuiteSpec) -> Path:
+    """Return ``runs/AGENT-SUITE-HASH``; the hash keeps runs of different settings apart."""
+    plain = {"economics"} if spec.economics is None else None  # runs without money keep the folders they had
+    return named_folder(player.name, spec.label, [player.settings, spec.model_dump(mode="json", exclude=plain)])
 
 
 @contextmanager
@@ -142,3 +166,61 @@ def _stdout_as_stderr() -> Iterator[None]:
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def prepared_bayes_optimal(
+    scenarios: Sequence[Scenario], objective: Literal["utility", "se"] = "utility"
+) -> BayesOptimal:
+    """Return the Bayes-optimal player with the values it needs at hand; with ``se`` it maximises SE+ instead.
+
+    On a catalogue it is the rule of thumb on the exact posterior, which needs none.
+    """
+    from oracle.bayes_optimal import fitted_bayes_optimal
+    from oracle.interventions import BayesOptimal, told_for_efficiency, told_regime_and_family
+    from oracle.preparation import needed_knowledge
+
+    if any(scenario.product for scenario in scenarios):
+        note("note: fitted values would be needed for every item of the catalogue; the reference is the rule of thumb")
+        return BayesOptimal()
+    told = told_for_efficiency if objective == "se" else told_regime_and_family
+    _prepare(needed_knowledge(scenarios, told))
+    return fitted_bayes_optimal(knowledge=told)
+
+
+def prepare_player(name: str, player: Player, scenarios: Sequence[Scenario]) -> Player:
+    """Have the values at hand that the player called ``name`` needs; else each worker would fit its own.
+
+    Returns
+    -------
+    Player
+        The player, pinned to those values: their digests under ``fitted_values``, by family and regimes. Itself, if it
+        uses none.
+    """
+    if Need.VALUES not in needs_of(name):
+        return player
+    if any(scenario.product for scenario in scenarios):
+        raise ValueError(
+            f"agent={name!r} would need values for every item of the catalogue; ramp, on the same belief, needs none"
+        )
+    from oracle.player_registry import PLAYERS
+    from oracle.preparation import needed_knowledge
+    from oracle.shipped import values_digest, values_for
+
+    needed = needed_knowledge(scenarios, PLAYERS[name].values_for)
+    _prepare(needed)
+    digests = {
+        " ".join([*knowledge.families, *knowledge.regimes]): values_digest(values_for(knowledge))
+        for knowledge in needed
+    }
+    return as_player(player, {"fitted_values": digests})
+
+
+def _prepare(needed: Sequence[Knowledge]) -> None:
+    from oracle.preparation import fit_missing, is_at_hand
+
+    missing = sum(not is_at_hand(knowledge) for knowledge in needed)
+    if not missing:
+        return
+    note(f"note: {missing} fitted values are not at hand; fitting them once takes a minute or two each")
+    with count_bar(missing, "fitting") as progress:
+        fit_missing(needed, progress)

@@ -27,6 +27,10 @@ from terms.strict_json import strict_loads
 MAX_DOLLARS = 10**10
 _NAMED = {"model"}
 """Fields of the model settings that the agent's name says."""
+OWN_KEYS = ("budget_usd", "cache", "voice")
+"""Settings of the run that are none of the model or its place."""
+_TEXTS = {"base_url", "api_key_env", *OWN_KEYS}
+"""Settings that are text also where they look like numbers."""
 _LISTS = {f"provider.{name}" for name, info in ProviderRouting.model_fields.items() if "tuple" in str(info.annotation)}
 
 
@@ -63,6 +67,8 @@ class ModelOptions:
     def _placed(cls, given: Mapping[str, Any]) -> Self:
         own = {item.name for item in fields(cls)} - {"model", "place"}
         kept = {name: value for name, value in given.items() if name in own}
+        if isinstance(kept.get("budget_usd"), int | float) and not isinstance(kept["budget_usd"], bool):
+            kept["budget_usd"] = str(kept["budget_usd"])
         for name, text in kept.items():
             if not isinstance(text, str | Path | None) or text == "":
                 raise ValueError(f"{name}={text!r}; needed is a text")
@@ -76,7 +82,7 @@ class ModelOptions:
         )
 
     @classmethod
-    def read(cls, words: Iterable[str], place: Iterable[str], **given: Any) -> Self:
+    def read(cls, words: Iterable[str], place: Iterable[str]) -> Self:
         """Read what stands on the command line: ``KEY=VALUE`` or the path of a JSON file, later ones winning.
 
         Parameters
@@ -85,27 +91,20 @@ class ModelOptions:
             As they were given.
         place
             Settings that the model's place has in this command.
-        given
-            Settings with an option of their own.
 
         Raises
         ------
         ValueError
-            If a setting is unknown, given twice, or a file cannot be read.
+            If a setting is unknown or a file cannot be read.
         """
         found: dict[str, Any] = {}
         for word in words:
-            for key, value in _read_word(word).items():
-                _put(found, key, value)
-        allowed = [*(set(ModelSettings.model_fields) - _NAMED), *place, "cache", "voice"]
+            _lay_over(found, read_word(word, "model"))
+        allowed = [*(set(ModelSettings.model_fields) - _NAMED), *place, *OWN_KEYS]
         for key in found:
             if key not in allowed:
                 raise ValueError(f"model={key!r}, allowed are {', '.join(sorted(allowed))}{did_you_mean(key, allowed)}")
-        own = {name: value for name, value in given.items() if value is not None}
-        twice = sorted(found.keys() & own.keys())
-        if twice:
-            raise ValueError(f"{twice[0]} is given twice, as an option and in --model")
-        return cls._placed({**found, **own})
+        return cls._placed(found)
 
     @property
     def budget_microusd(self) -> int | None:
@@ -117,41 +116,51 @@ class ModelOptions:
         return replace(self, model={**self.model, **model})
 
 
-def _read_word(word: str) -> dict[str, Any]:
+def read_word(word: str, field: str) -> dict[str, Any]:
+    """Return the settings that ``KEY=VALUE``, or the JSON file at a path, holds; ``field`` is named where it is wrong.
+
+    >>> read_word("provider.order=one,two", "model")
+    {'provider': {'order': ['one', 'two']}}
+    """
     key, is_pair, text = word.partition("=")
     if is_pair:
-        return {key: _read_value(key, text)}
+        return _nested(key, _read_value(key, text))
     try:
         found = strict_loads(Path(word).read_bytes())
     except OSError as error:
-        raise ValueError(f"model={word!r} is neither KEY=VALUE nor a file that can be read: {error}") from error
+        raise ValueError(f"{field}={word!r} cannot be read: it is neither KEY=VALUE nor a file; {error}") from error
     except ValueError as error:
-        raise ValueError(f"model={word!r}: {error}") from error
+        raise ValueError(f"{field}={word!r}: {error}") from error
     if not isinstance(found, dict):
-        raise ValueError(f"model={word!r} holds a {type(found).__name__}; needed is an object of settings")
-    return found
+        raise ValueError(f"{field}={word!r} holds a {type(found).__name__}; needed is an object of settings")
+    return {key: value for name, one in found.items() for key, value in _nested(name, one).items()}
 
 
 def _read_value(key: str, text: str) -> Any:
     """Return a value as JSON reads it, ``none`` as null, and what JSON does not know as text; lists by comma."""
     if text == "none" and key not in ("effort", "model.effort"):
         return None
+    if key in _TEXTS:
+        return text
     try:
         return json.loads(text)
     except ValueError:
         return text.split(",") if key in _LISTS else text
 
 
-def _put(found: dict[str, Any], key: str, value: Any) -> None:
-    """Put ``a.b`` into the object ``a``."""
+def _nested(key: str, value: Any) -> dict[str, Any]:
+    """Return ``{"a": {"b": value}}`` for the key ``a.b``."""
     head, is_nested, rest = key.partition(".")
-    if is_nested:
-        before = found.get(head) or {}
-        if not (head and rest and isinstance(before, dict)):
-            raise ValueError(f"model={key!r} is no setting; needed is NAME=VALUE, or NAME.PART=VALUE of one with parts")
-        found[head] = {**before, rest: value}
-    else:
-        found[key] = value
+    if not head or (is_nested and not rest):
+        raise ValueError(f"{key!r} is no setting; needed is NAME=VALUE, or NAME.PART=VALUE of one with parts")
+    return {head: _nested(rest, value) if is_nested else value}
+
+
+def _lay_over(found: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Put ``changes`` into ``found``; objects are laid over each other."""
+    for key, value in changes.items():
+        both = isinstance(found.get(key), dict) and isinstance(value, dict)
+        found[key] = {**found[key], **value} if both else value
 
 
 def microusd(text: str, field: str = "budget_usd") -> int:

@@ -39,8 +39,27 @@ class AtTable:
     outcomes: Callable[[], Mapping[str, int]] = dict
 
 
-class Player(Starter):
-    """Who plays a run; everything but the start of an episode has a default."""
+class Sitter:
+    """Whoever sits down in a folder to play, at a table or in a store; everything but the name has a default."""
+
+    name: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What pins it beyond its name, for the header of a run."""
+        return {}
+
+    def sit(self, folder: Path) -> AbstractContextManager[Sitter]:
+        """Sit down in ``folder`` and yield the one that plays; one that keeps files opens them there."""
+        del folder
+        return nullcontext(self)
+
+    def stop(self) -> None:
+        """Let everything end at its next call; one that answers at once needs nothing."""
+
+
+class Player(Starter, Sitter):
+    """Who plays negotiations; everything but the start of an episode has a default."""
 
     #: Episodes in flight at once, in threads of one process.
     concurrency: int = 1
@@ -49,13 +68,8 @@ class Player(Starter):
     #: Whether it is handed seeds and is not ours, so that they must tell nothing.
     has_secret_seeds: bool = False
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What pins the player beyond its name, for the header of a run."""
-        return {}
-
     def sit(self, folder: Path) -> AbstractContextManager[Player]:
-        """Sit down in ``folder`` and yield the player that plays; one that keeps files opens them there."""
+        """Sit down in ``folder`` and yield the player that plays."""
         del folder
         return nullcontext(self)
 
@@ -67,9 +81,6 @@ class Player(Starter):
         """Return the player for a second playing of the same scenarios, whose records must not mix with the first."""
         del what
         return self
-
-    def stop(self) -> None:
-        """Let every episode end at its next call; a player that answers at once needs nothing."""
 
     def new_salt(self) -> str:
         """Return the salt of a new run's seeds, empty where anybody may know them."""

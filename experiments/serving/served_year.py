@@ -163,7 +163,7 @@ class ServedYear:
             self._mode = YearMode(lambda header: self._seat)
             self._seat, spec = settings.seat(agent), settings.spec(agent, run)
             digests = {WORLD: self._worlds.get(spec).digest}
-            header = make_header(MODE, self._seat.name, spec, digests, self._seat.settings_object)
+            header = make_header(MODE, self._seat.name, spec, digests, self._seat.settings)
             held.enter_context(opened(self._mode, self._folder, header))
             self._restore()
             self._held = held.pop_all()
@@ -202,7 +202,7 @@ class ServedYear:
                 agent=self._agent,
                 run=self._run,
                 turn=self.next_turn,
-                max_turns=self._settings.max_turns,
+                max_turns=self._settings.limits.max_turns,
                 done=self.is_over,
                 messages=[*opening.messages],
                 tools=[*opening.tools],

@@ -41,7 +41,7 @@ class ServeSettings(BaseModel):
     world_dir: Path | None = None
     repeats: int = Field(1, ge=1, le=MAX_RUN + 1)
     num_days: int = Field(365, ge=1, le=3650)
-    max_turns: int = Field(4000, ge=1, le=1_000_000)
+    limits: Limits = Field(default_factory=Limits)
     max_sessions: int = Field(64, ge=1, le=10_000)
     agents: tuple[Annotated[str, Field(pattern=f"^{AGENT_NAME}$")], ...] = Field(
         (), description="who may play; empty lets anyone with the token, under any number of names"
@@ -49,7 +49,7 @@ class ServeSettings(BaseModel):
 
     def seat(self, agent: str) -> PlainSeat:
         """Return the seat of ``agent``, who plays from outside."""
-        return PlainSeat(f"external:{agent}", limits=Limits(max_turns=self.max_turns))
+        return PlainSeat(f"external:{agent}", limits=self.limits)
 
     def spec(self, agent: str, run: int) -> YearSpec:
         """Return what run ``run`` of ``agent`` is a year of."""

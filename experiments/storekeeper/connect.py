@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,4 +105,4 @@ def connected(
         cache = stack.enter_context(ReplyCache(options.cache)) if options.cache else None
         client = ChatClient(seat.model.model_copy(update=update), meter=meter, cache=cache)
         stack.callback(client.close)
-        yield StorekeeperSeat(seat.base_name, seat.model, seat.settings, client, seat.baseline)
+        yield replace(seat, client=client)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from terms.strict_json import strict_dumps
 
 
 @dataclass(frozen=True)
-class StorekeeperSeat:
+class StorekeeperSeat(YearSeat):
     """A model that is to run years.
 
     Parameters
@@ -39,7 +39,7 @@ class StorekeeperSeat:
         Name in reports; settings that depart from ``baseline`` add their suffix.
     model
         How it is asked.
-    settings
+    storekeeper
         Its context and memory.
     client
         The connection that all its years share; ``None`` for checking only.
@@ -49,33 +49,33 @@ class StorekeeperSeat:
 
     base_name: str
     model: ModelSettings
-    settings: StorekeeperSettings = field(default_factory=StorekeeperSettings)
+    storekeeper: StorekeeperSettings = field(default_factory=StorekeeperSettings)
     client: ChatClient | None = None
     baseline: StorekeeperSettings = field(default_factory=StorekeeperSettings)
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]  # a field of other sitters
         """Name of its row."""
-        return self.base_name + self.settings.suffix(self.baseline)
+        return self.base_name + self.storekeeper.suffix(self.baseline)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> Limits:  # type: ignore[override]  # a field of other seats
         """Limits of its sessions."""
-        return self.settings.limits
+        return self.storekeeper.limits
 
     @property
-    def settings_object(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """Return what pins the agent beyond its name; money and pace may change when a year is taken up again."""
         return {
             "model": self.model.model_dump(mode="json", exclude=PACE),
-            "storekeeper": self.settings.model_dump(mode="json"),
+            "storekeeper": self.storekeeper.model_dump(mode="json"),
             "base_name": self.base_name,
             "baseline": self.baseline.model_dump(mode="json"),
         }
 
     def opening(self, setting: Setting) -> Opening:
         """Return the rules, the tools, and what is said about the context and about calling tools in text."""
-        chosen, is_json = self.settings, self.settings.tool_mode == "json"
+        chosen, is_json = self.storekeeper, self.storekeeper.tool_mode == "json"
         budget = chosen.budget(self.model.max_output_tokens)
         context = {
             "tokens": chosen.context_tokens,
@@ -91,16 +91,25 @@ class StorekeeperSeat:
 
     def guard(self) -> CallGuard | None:
         """Return the guard of price limits, where they are enforced."""
-        is_limited = self.settings.memory is Memory.PRICE_LIMITS
-        return PriceGuard(self.settings.price_limit_pct) if is_limited else None
+        is_limited = self.storekeeper.memory is Memory.PRICE_LIMITS
+        return PriceGuard(self.storekeeper.price_limit_pct) if is_limited else None
 
     @contextmanager
-    def seated(self, folder: Path, header: Header[YearSpec]) -> Iterator[Storekeeper]:
-        """Open the call log of the year and yield the agent, whose answers are taken from there first."""
+    def sit(self, folder: Path) -> Iterator[StorekeeperSeat]:
+        """Open the call log of the year and yield the seat whose answers are taken from there first."""
         if self.client is None:
             raise TypeError(f"{self.name} has no client and cannot play")
         with CallLog(folder / MODEL_CALLS) as log:
-            yield self._keeper(header, self.client.logged_in(log))
+            yield replace(self, client=self.client.logged_in(log))
+
+    def start(self, header: Header[YearSpec]) -> Storekeeper:
+        """Return the agent of a year."""
+        return self._keeper(header, self.client)
+
+    def stop(self) -> None:
+        """Let every year end at its next call."""
+        if self.client is not None:
+            self.client.stop()
 
     def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
         """Make sure that every request of the past would be sent again as it was."""
@@ -111,7 +120,7 @@ class StorekeeperSeat:
             client=client,
             name=self.name,
             seed=year_key(header),
-            settings=self.settings,
+            settings=self.storekeeper,
             max_output_tokens=self.model.max_output_tokens,
             prices=self.model.prices,
         )
@@ -134,7 +143,7 @@ def year_seat_of(header: Header[YearSpec]) -> YearSeat:
         return StorekeeperSeat(
             base_name=stored["base_name"],
             model=ModelSettings.model_validate(stored["model"]),
-            settings=StorekeeperSettings.model_validate(stored["storekeeper"]),
+            storekeeper=StorekeeperSettings.model_validate(stored["storekeeper"]),
             baseline=StorekeeperSettings.model_validate(stored["baseline"]),
         )
     except KeyError as error:

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from experiments.years.limits import Limits
-from terms.config import Frozen
 
 
 class Memory(StrEnum):
@@ -47,8 +46,8 @@ class Budget(NamedTuple):
     keep: int
 
 
-class StorekeeperSettings(Frozen):
-    """Context and memory of a model; tokens are the server's, as far as its usage tells."""
+class StorekeeperSettings(Limits):
+    """Limits, context and memory of a model; tokens are the server's, as far as its usage tells."""
 
     memory: Memory = Memory.PLAIN
     tool_mode: Literal["native", "json"] = Field(
@@ -67,8 +66,6 @@ class StorekeeperSettings(Frozen):
     text_limit: int | None = Field(
         None, ge=1, description="longest text in a call, in tool_mode json; small models need it"
     )
-    max_turns: int = Field(4000, ge=1)
-    max_idle_turns: int = Field(3, ge=1)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -81,8 +78,8 @@ class StorekeeperSettings(Frozen):
 
     @property
     def limits(self) -> Limits:
-        """Limits of the session."""
-        return Limits(max_turns=self.max_turns, max_idle_turns=self.max_idle_turns)
+        """The limits alone."""
+        return Limits(**self.model_dump(include=set(Limits.model_fields)))
 
     def budget(self, max_output_tokens: int) -> Budget:
         """Return when turns are removed and how much stays: the answer must have room as well.
@@ -98,6 +95,7 @@ class StorekeeperSettings(Frozen):
         follows = in_proportion(self.context_tokens) if self.context_tokens != base.context_tokens else {}
         implied = {name for name, value in follows.items() if name != "context_tokens" and getattr(self, name) == value}
         changed = [(name, value) for name, value in self if value != getattr(base, name) and name not in implied]
+        changed.sort(key=lambda one: one[0] in Limits.model_fields)  # last, as names of rows always had them
         return "".join(
             f"+{value}" if name == "memory" else f"+{name.replace('_', '-')}-{value}" for name, value in changed
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -42,13 +42,12 @@ def run_agent_years(
     years: Sequence[YearPlace],
     seat: YearSeat,
     workers: int = 1,
-    stop: Callable[[], None] = lambda: None,
     on_day: OnDay = lambda spec, day: None,
 ) -> Iterator[YearRun]:
     """Yield each year as its sitting ends.
 
-    An exception in one year lets the others that have begun end theirs and is raised then. An interruption calls
-    ``stop``, which makes every year end at its next call.
+    An exception in one year lets the others that have begun end theirs and is raised then. An interruption stops
+    the seat, which makes every year end at its next call.
     """
     with ThreadPoolExecutor(workers) as threads:
         try:
@@ -56,5 +55,5 @@ def run_agent_years(
                 yield played
         except BaseException as error:
             if not isinstance(error, Exception):
-                stop()
+                seat.stop()
             raise

@@ -78,14 +78,14 @@ def run_year(
     """
     folder, who = Path(folder), merchant_seat(seat) if isinstance(seat, str) else seat
     mode = YearMode(lambda header: who)
-    header = make_header(MODE, who.name, spec, mode.digests(spec), who.settings_object)
+    header = make_header(MODE, who.name, spec, mode.digests(spec), who.settings)
     with opened(mode, folder, header):
         log = reopened(mode, folder)
         if log.is_complete:
             return concluded(mode, log)
         for day in log.transcript.days[-1:]:
             on_day(spec, day)
-        with JournalWriter(folder / TRANSCRIPT) as journal, who.seated(folder, log.header) as agent:
+        with JournalWriter(folder / TRANSCRIPT) as journal, who.sit(folder) as seated:
 
             def write(*lines: Line) -> None:
                 journal.append(*(line.model_dump(mode="json") for line in lines))
@@ -94,7 +94,7 @@ def run_year(
                         on_day(spec, line)
 
             session = open_session(log, write)
-            end = _play(agent, session)
+            end = _play(seated.start(log.header), session)
             session.end(end)
         return concluded(mode, just_played(log, session, end))
 

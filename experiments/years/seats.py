@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from commerce.merchants import MERCHANTS, Merchant, build_merchant
 from commerce.replay import Entry, check_entry, diverged, recordable, result_digest
 from commerce.setting import Setting
 from commerce.year import Result
 from experiments.engine.header import Header
+from experiments.players.player import Sitter
 from experiments.years.briefing import make_opening
 from experiments.years.limits import Limits
 from experiments.years.sitting import CallGuard, YearAgent, YearSitting
@@ -20,75 +20,57 @@ from experiments.years.spec import YearSpec
 from experiments.years.transcript import CallRecord, Opening
 
 
-class YearSeat(Protocol):
-    """What every agent of a year has before it sits down."""
+class YearSeat(Sitter):
+    """What every agent of a year has before it sits down, with the words of every player."""
 
-    @property
-    def name(self) -> str:
-        """Name of its row."""
-        ...
-
-    @property
-    def settings_object(self) -> dict[str, Any]:
-        """What pins it beyond its name."""
-        ...
-
-    @property
-    def limits(self) -> Limits:
-        """Limits of its sessions."""
-        ...
+    limits: Limits = Limits()
 
     def opening(self, setting: Setting) -> Opening:
         """Return the first line of its transcript: what it is told and which tools it has."""
-        ...
+        return make_opening(self.name, setting, self.limits)
 
     def guard(self) -> CallGuard | None:
         """Return what stands before the store, if anything."""
-        ...
+        return None
 
-    def seated(self, folder: Path, header: Header[YearSpec]) -> AbstractContextManager[YearAgent]:
-        """Sit down in the folder of a year: open files, connect, and yield the agent."""
-        ...
+    def sit(self, folder: Path) -> AbstractContextManager[YearSeat]:
+        """Sit down in the folder of a year: open files, connect, and yield the seat that plays."""
+        del folder
+        return nullcontext(self)
+
+    def start(self, header: Header[YearSpec]) -> YearAgent:
+        """Return the agent of a year."""
+        raise NotImplementedError
 
     def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
-        """Make sure that the past of ``session`` is what this agent was sent; raises ``DivergedError``."""
-        ...
+        """Make sure that the past of ``session`` is what this agent was sent; raises ``DivergedError``.
+
+        What an agent that is not ours was sent is its own affair, and a merchant's calls are carried out again anyway.
+        """
 
 
 @dataclass(frozen=True)
-class PlainSeat:
+class PlainSeat(YearSeat):
     """The seat of an agent that keeps no files: any :class:`YearAgent`, or ``None`` for checking what it did."""
 
     name: str
     agent: YearAgent | None = None
     limits: Limits = field(default_factory=Limits)
 
-    def opening(self, setting: Setting) -> Opening:
-        """Return the rules and the tools."""
-        return make_opening(self.name, setting, self.limits)
-
-    def guard(self) -> CallGuard | None:
-        """Return no guard."""
-        return None
-
-    @contextmanager
-    def seated(self, folder: Path, header: Header[YearSpec]) -> Iterator[YearAgent]:
-        """Yield the agent."""
-        if self.agent is None:
-            raise TypeError(f"{self.name} has no agent and cannot play")
-        yield self.agent
-
-    def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
-        """Accept any past: what the agent was sent is its own affair."""
-
     @property
-    def settings_object(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """Return what pins the agent beyond its name."""
         return {"limits": self.limits.model_dump(mode="json")}
 
+    def start(self, header: Header[YearSpec]) -> YearAgent:
+        """Return the agent."""
+        if self.agent is None:
+            raise TypeError(f"{self.name} has no agent and cannot play")
+        return self.agent
+
 
 @dataclass(frozen=True)
-class MerchantSeat:
+class MerchantSeat(YearSeat):
     """The seat of a merchant, which is told nothing in words.
 
     ``merchant`` replaces the one that ``name`` names; it must make the same calls when it is run again.
@@ -98,26 +80,13 @@ class MerchantSeat:
     merchant: Merchant | None = None
     limits: Limits = field(default_factory=Limits)
 
-    @property
-    def settings_object(self) -> dict[str, Any]:
-        """Nothing: its name says all."""
-        return {}
-
     def opening(self, setting: Setting) -> Opening:
         """Return an opening without a word."""
         return Opening(agent=self.name, messages=(), tools=())
 
-    def guard(self) -> CallGuard | None:
-        """Return no guard."""
-        return None
-
-    @contextmanager
-    def seated(self, folder: Path, header: Header[YearSpec]) -> Iterator[YearAgent]:
-        """Yield the merchant as an agent."""
-        yield MerchantAgent(self.name, header.spec.agent_seed, self.merchant)
-
-    def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
-        """Accept any past: its calls are all there is, and they were carried out again."""
+    def start(self, header: Header[YearSpec]) -> YearAgent:
+        """Return the merchant as an agent."""
+        return MerchantAgent(self.name, header.spec.agent_seed, self.merchant)
 
 
 @dataclass(frozen=True)

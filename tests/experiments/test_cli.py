@@ -303,7 +303,7 @@ def watched(name, *rest, **options):
         seen.append(os.environ.get("OPENBLAS_NUM_THREADS"))
     return load(name, *rest, **options)
 builtins.__import__ = watched
-import experiments.cli.playing
+import experiments.cli.diagnose
 print(*seen)
 """
     for given, expected in ((None, "1"), ("2", "2")):
@@ -317,10 +317,10 @@ print(*seen)
 
 class TestReport:
     def test_a_page_is_written_and_its_path_printed(self, terms, runs, tmp_path):
-        code, out, err = terms("report", runs / "patient", runs / "random", "--title", "Ours <3", "--out", "page.html")
+        code, out, err = terms("report", runs / "patient", runs / "random", "--out", "page.html")
         assert (code, err) == (0, "")
         assert out == f"report: {tmp_path / 'page.html'}\n"
-        assert "Ours &lt;3" in (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert "How these agents bargain" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
     def test_beliefs_are_followed_on_request(self, terms, runs, tmp_path):
         code, _, err = terms("report", runs / "patient", "--beliefs", "--out", "page.html")

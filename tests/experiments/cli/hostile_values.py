@@ -114,13 +114,12 @@ def _values_for(command: str, param: Any) -> Iterator[str]:
             "agents": ODD_AGENTS,
             "suite": ODD_SUITES,
             "columns": ODD_COLUMNS,
-            "base_url": ODD_ADDRESSES,
-            "scheduler": ODD_ADDRESSES,
+            "where": (*ODD_NUMBERS, *ODD_ADDRESSES),
             "host": ODD_ADDRESSES,
-            "budget_usd": ODD_NUMBERS,
             "initial_cash": ODD_NUMBERS,
             "episode": ODD_NUMBERS,
             "model": (*ODD_SETTINGS, *_every_setting(command)),
+            "config": (*ODD_PATHS, "x=1", "=1", "a.=1", "game.x=1", "horizon=x", "horizon=" + "9" * 5000),
         }.get(param.name, ())
 
 
@@ -128,6 +127,8 @@ def _every_setting(command: str) -> Iterator[str]:
     """Return a wrong value for each setting that ``--model`` reaches."""
     place = {"year": StorekeeperSettings, "check": None}.get(command, NegotiatorSettings)
     fields = [*ModelSettings.model_fields, *(place.model_fields if place else ())]
+    yield from (f"base_url={value}" for value in ODD_ADDRESSES)
+    yield from (f"budget_usd={value}" for value in ODD_NUMBERS)
     for name in fields:
         for value in ("", "[[]]", '{"x": 1}', "\x1b[31m", "9" * 400):
             yield f"{name}={value}"
@@ -139,7 +140,7 @@ RIGHT = {
     "decompose": {"--agent": "patient"},
     "year": {"--agent": "idle", "--days": "2"},
     "check": {"--agent": "openai:m", "--base-url": "http://127.0.0.1:9/v1"},
-    "serve": {"--http": None, "--port": "0"},
+    "serve": {"--http": None, "--host": "127.0.0.1:0"},
 }
 """What each command needs beside the odd value."""
 ARGUMENTS = {
@@ -150,7 +151,7 @@ ARGUMENTS = {
     "cost": ("run",),
     "verify": ("run",),
 }
-ABOUT_MODELS = {"model": "openai:m", "budget_usd": "openai:m", "base_url": "openai:m"}
+ABOUT_MODELS = {"model": "openai:m"}
 
 
 def _case(command: str, param: Any, value: str) -> HostileValue | None:

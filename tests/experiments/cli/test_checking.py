@@ -95,10 +95,10 @@ def test_without_a_model_the_models_are_listed(terms, server):
 
 
 def test_the_table_for_people_and_the_ceiling(terms, server):
-    code, out, _ = terms("check", "--agent", "openai:bot", "--base-url", server.url, "--negotiations", 72)
+    code, out, _ = terms("check", "--agent", "openai:bot", "--base-url", server.url)
     assert code == 0
     assert "tools           yes     note_number(" in out
-    assert "72 talks        about 432 calls" in out
+    assert "1,800 talks     about 10,800 calls" in out
     code, out, err = terms("check", "--agent", "openai:bot", "--base-url", server.url, "--budget-usd", "0.000001")
     assert code == 3
     assert "stopped" in err

@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from typer import BadParameter
 
-from experiments.cli.commands import CHAPTERS, COMMANDS, OLD_COMMANDS, OLD_OPTIONS, load_command
+from experiments.cli.commands import CHAPTERS, COMMANDS, OLD_COMMANDS, OLD_OPTIONS, load_command, with_model_keys
+from experiments.cli.ending import EXIT_CODES, INTERRUPTED
 from tests.experiments.folders import REPOSITORY
 
 TINY = ("--regime", "overlap", "--family", "candid", "--episodes-per-cell", 1)
@@ -89,7 +91,72 @@ def test_an_old_command_says_the_new_one(terms, old):
 
 
 def test_options_are_declared_once_and_few():
-    assert sum(len(load_command(name).params) for name in COMMANDS) <= 155
+    assert sum(len(load_command(name).params) for name in COMMANDS) <= 115
+
+
+def test_every_command_has_a_file_or_shares_that_of_its_chapter():
+    files = {path.stem for path in (REPOSITORY / "experiments" / "cli").glob("*.py")}
+    homes = {home.module for home in COMMANDS.values()}
+    assert files - homes == {"__init__", "commands", "ending", "options", "show", "seating"}
+    for name, home in COMMANDS.items():
+        shared = [other for other, there in COMMANDS.items() if there.module == home.module]
+        assert name.replace("-", "_") == home.module or len(shared) == 2
+
+
+@pytest.mark.parametrize("command", ["diagnose", "bankroll", "decompose", "oracle", "train-oracle", "year"])
+def test_every_long_command_says_where_it_works(command):
+    assert {"--workers", "--scheduler"} <= known_options(command)
+    for asked in (["--workers", "two"], ["--workers", "0"], ["--workers", "2", "--scheduler", "tcp://h:1"]):
+        agent = ["--agent", "patient"] if "--agent" in known_options(command) else []
+        with pytest.raises((BadParameter, ValueError), match=r"a number of workers|one choice"):
+            load_command(command).make_context(command, [*agent, *asked])
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (["--effort", "high"], ["--model", "effort=high"]),
+        (["--budget-usd=2", "--json"], ["--model", "budget_usd=2", "--json"]),
+        (["--provider.only", "a"], ["--model", "provider.only=a"]),
+        (["--memory", "ledger", "--tool-mode", "json"], ["--model", "memory=ledger", "--model", "tool_mode=json"]),
+        (["--seed", "3", "--colour", "red"], ["--seed", "3", "--colour", "red"]),
+    ],
+)
+def test_every_setting_of_a_model_is_an_option(given, read):
+    assert with_model_keys(given, {"--seed", "--json", "--model"}) == read
+
+
+@pytest.mark.parametrize("words", [["--money"], ["--money", "--economics", "published-2"]])
+def test_money_alone_takes_the_constants_that_are_not_named(words):
+    for given in (words, words[1:] + words[:1]):
+        asked = load_command("diagnose").make_context("diagnose", ["--agent", "patient", *given]).params
+        assert asked["economics"] == (words[2] if len(words) > 1 else "default")
+
+
+def test_a_setting_is_a_pair_or_a_file(terms, tmp_path):
+    (tmp_path / "game.json").write_text('{"horizon": 4}')
+    for number, config in enumerate(("horizon=4", "game.json")):
+        assert terms("diagnose", "--agent", "patient", *TINY, "--config", config, "--out", number)[0] == 0
+    assert {(tmp_path / name / "summary.json").read_bytes() for name in "01"} == {
+        (tmp_path / "0" / "summary.json").read_bytes()
+    }
+    assert '"horizon":4' in (tmp_path / "0" / "run.json").read_text().replace(" ", "")
+
+
+def test_every_exit_code_is_documented(terms, server, tmp_path):
+    """130 is shown by the interruption tests."""
+    here = ("--agent", "openai:bot", "--base-url", server.url, *TINY)
+    (tmp_path / "damaged").mkdir()
+    shown = {
+        terms("agents")[0]: "done",
+        terms("lint-economy", "--rules", "paper")[0]: "what was checked failed",
+        terms("diagnose", "--agent", "nobody")[0]: "bad input",
+        terms("diagnose", *here[:1], "openai:bot/fault:server_error_503", *here[2:], "--max-retries", 0)[0]: "nothing",
+        terms("diagnose", *here, "--budget-usd", "0.000001")[0]: "spending ceiling",
+    }
+    assert set(shown) == set(EXIT_CODES) - {INTERRUPTED}
+    assert all(EXIT_CODES[code].startswith(words) for code, words in shown.items())
+    assert all(f"{code} " in terms("--help")[1] for code in EXIT_CODES)
 
 
 def test_what_an_agent_prints_or_where_it_goes_is_not_in_the_result(terms, own, tmp_path):
@@ -139,6 +206,9 @@ def test_a_command_that_fails_leaves_no_folder(terms, tmp_path, monkeypatch):
     for command in ("diagnose", "bankroll", "decompose"):
         code, _, told = terms(command, "--agent", "openrouter:a/b")
         assert (code, "OPENROUTER_API_KEY" in told) == (2, True)
+    for bad in (("--agent", "openrouter:a/b"), ("--agent", "nobody"), ("--agent", "idle", "--world-dir", "nowhere")):
+        assert terms("year", *bad)[0] == 2
+        assert list(tmp_path.iterdir()) == []
     assert list(tmp_path.iterdir()) == []
 
 

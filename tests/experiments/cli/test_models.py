@@ -434,8 +434,12 @@ class TestFailures:
             (["--agent", "openai:bot", "--base-url", "http://x", "--model", "voice=parrot"], "parrot"),
             (["--agent", "openai:bot", "--base-url", "http://x", "--scheduler", "tcp://x"], "--scheduler"),
             (["--agent", "openai:bot", "--base-url", "http://x", "--model", "efort=low"], "did you mean 'effort'"),
-            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "base_url=http://y"], "given twice"),
-            (["--agent", "openai:bot", "--base-url", "http://x", "--model", "nowhere.json"], "neither KEY=VALUE nor"),
+            (["--agent", "openai:bot", "--base-url", "http://x", "--effort"], "--effort needs a value"),
+            (["--agent", "openai:bot", "--memory", "ledger"], "model='memory', allowed are"),
+            (
+                ["--agent", "openai:bot", "--base-url", "http://x", "--model", "nowhere.json"],
+                "neither KEY=VALUE nor",
+            ),
             (
                 ["--agent", "openai:bot", "--base-url", "http://x", "--model", "prices.promt=1"],
                 "'promt', allowed are prompt",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from experiments.cli.answers import decomposition_object
+from experiments.cli.decompose import decomposition_object
 from experiments.engine.run import run_task
 from experiments.episodes.suite_task import EPISODES
 from experiments.report.explaining import (

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from experiments.serving.settings import ServeSettings
+from experiments.years.limits import Limits
 from tests.experiments.serving.hosting import hosted
 
 _numbers = itertools.count()
@@ -17,7 +18,7 @@ _numbers = itertools.count()
 def settings(tmp_path_factory) -> ServeSettings:
     """Years of ten days in a held-out world."""
     out = tmp_path_factory.mktemp("served")
-    return ServeSettings(out=out, world_seed=77_001, num_days=10, max_turns=40, max_sessions=10_000)
+    return ServeSettings(out=out, world_seed=77_001, num_days=10, limits=Limits(max_turns=40), max_sessions=10_000)
 
 
 @pytest.fixture(scope="session")

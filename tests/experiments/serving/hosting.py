@@ -32,7 +32,7 @@ def hosted(settings: ServeSettings, **options: float) -> AbstractContextManager[
 def server_process(folder: Path, *options: object, port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run ``terms serve --http`` in a process of its own; yields it and its address, and kills it at the end."""
     seed = () if "--seed" in options else ("--seed", DEFAULT_SEED)
-    arguments = ["serve", "--http", "--out", folder, "--port", port, *seed, *options]
+    arguments = ["serve", "--http", "--out", folder, "--host", f"127.0.0.1:{port}", *seed, *options]
     command = [sys.executable, "-c", "from experiments.cli import main; main()", *map(str, arguments)]
     process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

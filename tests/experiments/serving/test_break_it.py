@@ -21,6 +21,7 @@ from experiments.serving.server import MAX_CONNECTIONS
 from experiments.serving.settings import MAX_BODY_BYTES, ServeSettings
 from experiments.serving.wire import CallRequest, RequestError
 from experiments.storage.files import write_atomically
+from experiments.years.limits import Limits
 from tests.experiments.serving.hosting import SECRET, TOKEN, WAIT, hosted, open_session, send, send_raw, turn
 
 HEAD = f"POST /v1/finish HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\r\n".encode()
@@ -358,7 +359,7 @@ def test_a_folder_with_another_year_is_left_alone_and_its_settings_are_not_told(
     settings = ServeSettings(out=tmp_path, num_days=3)
     with hosted(settings) as address:
         open_session(address, "a")
-    with hosted(settings.model_copy(update={"max_turns": 7})) as address:
+    with hosted(settings.model_copy(update={"limits": Limits(max_turns=7)})) as address:
         status, fault = send(address, "POST", "/v1/session", {"agent": "a"})
     assert (status, fault["error"]["code"]) == (409, "other_year")
     assert "7" not in fault["error"]["message"]

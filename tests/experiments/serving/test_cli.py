@@ -25,11 +25,11 @@ from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_se
     ("arguments", "says"),
     [
         ((), "choose one of --http and --mcp"),
-        (("--http", "--mcp"), "choose one of --http and --mcp"),
+        (("--http", "--mcp"), "--http and --mcp are one choice"),
         (("--http", "--host", "0.0.0.0"), "--expose"),
         (("--http", "--host", "192.0.2.1"), "in the clear unless a proxy with TLS"),
         (("--http", "--token-file", "none"), "none"),
-        (("--http", "--port", "70000"), "--port"),
+        (("--http", "--host", "127.0.0.1:70000"), "--host"),
         (("--http", "--days", "0"), "--days"),
         (("--mcp", "--agent", "../x"), "agents.0"),
         (("--http", "--agent", "x", "--agent", "../x"), "agents.1"),
@@ -46,7 +46,7 @@ def test_bad_input_is_named(terms, monkeypatch, arguments, says):
 
 def test_a_token_that_is_too_short_is_not_shown(terms, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "tooshort")
-    code, _, told = terms("serve", "--http", "--port", 0)
+    code, _, told = terms("serve", "--http", "--host", "127.0.0.1:0")
     assert code == 2
     assert "tooshort" not in told
 
@@ -69,7 +69,15 @@ def test_an_absent_extra_is_named_where_a_program_imports_the_server(module):
 
 def test_a_server_says_where_it_is_and_never_its_token(tmp_path):
     environment = {name: value for name, value in ENVIRONMENT.items() if name != TOKEN_VARIABLE}
-    command = [sys.executable, "-c", "from experiments.cli import main; main()", "serve", "--http", "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from experiments.cli import main; main()",
+        "serve",
+        "--http",
+        "--host",
+        "127.0.0.1:0",
+    ]
     process = subprocess.Popen(
         [*command, "--out", str(tmp_path), "--days", "3"],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -126,8 +134,8 @@ def test_an_agent_that_hangs_up_leaves_a_year_to_go_on_with_or_ends_it(tmp_path,
     assert check_folder(folder) == ([], [])
 
 
-def test_requests_are_logged_without_the_token_when_asked(tmp_path):
-    arguments = ["serve", "--http", "--port", "0", "--out", str(tmp_path), "--days", "3", "--verbose"]
+def test_requests_are_logged_without_the_token(tmp_path):
+    arguments = ["serve", "--http", "--host", "127.0.0.1:0", "--out", str(tmp_path), "--days", "3"]
     command = [sys.executable, "-c", "from experiments.cli import main; main()", *arguments]
     process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None

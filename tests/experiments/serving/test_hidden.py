@@ -8,6 +8,7 @@ from typing import Any
 from commerce.types import Fraud, Personality
 from experiments.serving.client import read_result
 from experiments.serving.settings import ServeSettings
+from experiments.years.limits import Limits
 from tests.commerce.test_hidden import HIDDEN_FIELDS, HIDDEN_WORDS, parts
 from tests.experiments.serving.hosting import hosted, send_raw, turn
 from tests.experiments.serving.outside import merchant
@@ -50,7 +51,7 @@ class Tap:
 
 
 def test_no_answer_of_a_year_holds_a_hidden_fact(tmp_path):
-    settings = ServeSettings(out=tmp_path, world_seed=SEED, num_days=45, max_turns=100_000)
+    settings = ServeSettings(out=tmp_path, world_seed=SEED, num_days=45, limits=Limits(max_turns=100_000))
     world = settings.spec("spy", 0).build_world()
     with hosted(settings) as address:
         tap = Tap(address)

@@ -16,6 +16,7 @@ from commerce.tools import tool_schemas
 from experiments.serving.mcp_server import KEY_META, TURN_META, briefing_text, build_server
 from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
+from experiments.years.limits import Limits
 from tests.experiments.serving.hosting import SECRET, open_session, send
 
 
@@ -62,7 +63,7 @@ def test_the_tools_and_the_briefing_are_those_of_every_agent(tmp_path, mode):
 
 
 def test_the_briefing_is_the_same_in_every_world_of_a_server(tmp_path):
-    settings = ServeSettings(out=tmp_path, num_days=5, max_turns=77)
+    settings = ServeSettings(out=tmp_path, num_days=5, limits=Limits(max_turns=77))
     with ServedYears(settings) as sessions:
         for run in (0, 1, 5):
             messages = sessions.open("a", run).info().messages

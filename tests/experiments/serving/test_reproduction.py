@@ -20,6 +20,7 @@ from experiments.serving.served_years import ServedYears
 from experiments.serving.settings import ServeSettings
 from experiments.serving.wire import CallRequest
 from experiments.storage.journal import HEADER
+from experiments.years.limits import Limits
 from experiments.years.run import run_year
 from experiments.years.sitting import YearSitting
 from experiments.years.transcript import OUTCOME, TRANSCRIPT, Said, read_transcript
@@ -50,7 +51,7 @@ class InProcess:
 
 
 def play_in_process(folder: Path, num_days: int) -> Path:
-    settings = ServeSettings(out=folder, num_days=num_days, max_turns=100_000)
+    settings = ServeSettings(out=folder, num_days=num_days, limits=Limits(max_turns=100_000))
     found, seat = settings.folder(AGENT, 0), settings.seat(AGENT)
     run_year(found, settings.spec(AGENT, 0), dataclasses.replace(seat, agent=InProcess(num_days)))
     return found

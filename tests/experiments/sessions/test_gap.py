@@ -105,7 +105,7 @@ def test_unfinished_sessions_are_refused(worth, tmp_path):
 def test_the_command_writes_and_prints_the_gap(tmp_path, monkeypatch):
     monkeypatch.setattr("oracle.bankroll.worth.load_outcomes.__defaults__", (MenuSettings(12, 1),))
     monkeypatch.setenv("TERMS_CACHE_DIR", str(tmp_path / "cache"))
-    from experiments.cli.session_gap import print_gap, split_sessions
+    from experiments.cli.bankroll import print_gap, split_sessions
     from experiments.players.player import as_player
 
     agent = build_scripted("fixed-0.30")

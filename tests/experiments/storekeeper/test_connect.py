@@ -47,28 +47,28 @@ def test_every_setting_that_changes_the_year_is_in_the_name(options, name):
 
 def test_the_local_models_own_settings_are_its_plain_name():
     local = plan_seat("local", ModelOptions.of())
-    assert (local.name, local.settings.tool_mode, local.model.temperature) == ("local", "json", 1.5)
+    assert (local.name, local.storekeeper.tool_mode, local.model.temperature) == ("local", "json", 1.5)
     with pytest.raises(ValueError, match="one fixed way"):
         plan_seat("local", ModelOptions.of(effort="low"))
 
 
 def test_money_and_pace_may_change_and_what_changes_an_answer_may_not(tmp_path):
-    plain = seat().settings_object
-    assert seat(budget_usd="0.000005", cache=tmp_path, requests_per_minute=3).settings_object == plain
+    plain = seat().settings
+    assert seat(budget_usd="0.000005", cache=tmp_path, requests_per_minute=3).settings == plain
     for changed in ({"effort": "low"}, {"max_output_tokens": 9}, {"keep_groups": 3}):
-        assert seat(**changed).settings_object != plain
+        assert seat(**changed).settings != plain
 
 
 def header_of(made, **spec):
-    return make_header("year", made.name, YearSpec(**spec), {}, made.settings_object)
+    return make_header("year", made.name, YearSpec(**spec), {}, made.settings)
 
 
 def test_a_stored_year_names_its_seat():
     made = seat(effort="low", memory="ledger")
     header = header_of(made)
     read = year_seat_of(type(header).model_validate(header.model_dump(mode="json")))
-    assert (read.name, read.settings, read.settings_object) == (made.name, made.settings, made.settings_object)
-    with pytest.raises(TypeError, match="no client"), read.seated(None, header):
+    assert (read.name, read.storekeeper, read.settings) == (made.name, made.storekeeper, made.settings)
+    with pytest.raises(TypeError, match="no client"), read.sit(None):
         pass
 
 
@@ -105,7 +105,7 @@ def test_the_output_limit_shrinks_with_the_context(context, output):
     chosen = in_proportion(context) if context else {}
     seat = plan_seat("openai:bot", ModelOptions.of(base_url="http://127.0.0.1:1/v1", **chosen))
     assert seat.model.max_output_tokens == output
-    assert seat.settings.budget(output).at >= seat.settings.context_tokens * 7 // 8
+    assert seat.storekeeper.budget(output).at >= seat.storekeeper.context_tokens * 7 // 8
 
 
 @pytest.mark.parametrize(("context", "output"), [(8_000, 8_000), (16_000, 20_000), (1_000, None)])
@@ -128,9 +128,9 @@ def test_what_earlier_sittings_cost_counts_towards_the_ceiling(tmp_path):
                 folders = [tmp_path / "a", tmp_path / "b"]
                 with (
                     connected(plan_seat("openai:bot", options), options, folders) as ready,
-                    ready.seated(folders[sitting % 2], header_of(ready)) as keeper,
+                    ready.sit(folders[sitting % 2]) as seated,
                 ):
-                    keeper.client.complete([{"role": "user", "content": "x" * 8_000}], call_id=str(sitting))
+                    seated.client.complete([{"role": "user", "content": "x" * 8_000}], call_id=str(sitting))
                     asked += 1
         assert asked >= 2
         assert server.stats["microusd"] <= 40_000

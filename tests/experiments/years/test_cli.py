@@ -95,8 +95,8 @@ def test_verify_and_report_take_the_folder_of_a_year(terms, tmp_path):
         0,
         "verified: every line of the log played again, every number and every file derived again\n",
     )
-    assert terms("report", folder, "--out", "page.html", "--title", "My years")[0] == 0
-    assert "<h1>My years</h1>" in (tmp_path / "page.html").read_text()
+    assert terms("report", folder, "--out", "page.html")[0] == 0
+    assert "<h1>How these merchants trade</h1>" in (tmp_path / "page.html").read_text()
     (tmp_path / "other").mkdir()
     code, _, told = terms("report", folder, tmp_path / "other", "--out", "other.html")
     assert (code, "other is left out, it is no run" in told) == (0, True)

@@ -1,4 +1,4 @@
-"""Commands that read runs: compare, report, verify."""
+"""The command that compares runs, and what every command says about runs that it reads."""
 
 from __future__ import annotations
 
@@ -6,32 +6,29 @@ import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from experiments.cli import options
-from experiments.cli.show import count_bar, note, out, print_table, text_table
+from experiments.cli.show import note, out, print_table, text_table
 from experiments.comparing.separation import Separation, compare_with_separation
 from experiments.comparing.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
-from experiments.comparing.years import UNFINISHED, compare_years, find_years, read_outcomes, why_excluded
+from experiments.comparing.years import compare_years, find_years, read_outcomes
 from experiments.engine.run import load_run
-from experiments.episodes.config import SUITE, check_same_suite
+from experiments.episodes.config import check_same_suite
 from experiments.episodes.folder import Run, run_money
 from experiments.episodes.records import invalidity
 from experiments.episodes.suite_task import EPISODES
-from experiments.sessions.folder import GAP, is_sessions
-from experiments.sessions.gap_file import NOT_CHECKED
+from experiments.sessions.folder import is_sessions
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.summary import PAIRED_ON_SESSIONS
 from experiments.stats.paired import PAIRED, Comparison, Outcomes, compare_outcomes, scenario_outcomes
-from experiments.storage.journal import HEADER
 from experiments.years.summary import BETTER
 from terms.metric_table import METRIC_BY_NAME
 
 if TYPE_CHECKING:
     from experiments.sessions.folder import SessionsRun
-    from oracle.belief_errors import Trace
 
 _METRIC_HELP = (
     f"Episodes: {', '.join(PAIRED)}; commerce runs also profit; sessions: {', '.join(PAIRED_ON_SESSIONS)}; "
@@ -46,19 +43,24 @@ class _Asked(TypedDict):
     margin: float | None
 
 
-def compare(  # noqa: PLR0913 - one parameter an option
+def compare(
     runs: options.Runs,
     metric: Annotated[str | None, typer.Option(help=_METRIC_HELP)] = None,
-    separation: Annotated[bool, typer.Option(help="Also show which metric tells them apart in which regime.")] = False,
-    matrix: Annotated[
-        bool, typer.Option("--matrix", help="Show all pairs as a matrix, with the n each needs.")
-    ] = False,
+    is_matrix: Annotated[
+        bool | None,
+        typer.Option(
+            "--matrix/--separation",
+            help="Show all pairs as a matrix, with the n each needs; or also which metric tells them apart in which "
+            "regime.",
+            show_default=False,
+        ),
+    ] = None,
     difference: options.DifferenceToFind = None,
     margin: options.Margin = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare agents on the scenarios, sessions or worlds all met: differences, verdicts, how many are needed."""
-    asked = _Asked(delta=difference, margin=margin)
+    asked, separation = _Asked(delta=difference, margin=margin), is_matrix is False
     rows: list[Separation] = []
     if any(map(is_sessions, runs)) or (years := find_years(runs)):
         if separation:
@@ -75,7 +77,7 @@ def compare(  # noqa: PLR0913 - one parameter an option
         found = {"suite": label, **comparison.to_json_object(), "separation": [row.to_json_object() for row in rows]}
         out(json.dumps(found, allow_nan=False))
         return
-    _print_comparison(comparison, label, as_matrix=matrix)
+    _print_comparison(comparison, label, as_matrix=bool(is_matrix))
     for name, regime in dict.fromkeys((row.difference.metric, row.regime) for row in rows):
         part = [row.difference for row in rows if (row.difference.metric, row.regime) == (name, regime)]
         print_table(text_table(f"{name} in {regime}", PAIR_HEADINGS, list(map(pair_row, part))))
@@ -118,109 +120,6 @@ def _compare_years(years: Sequence[Path], metric: str, asked: _Asked) -> Compari
     for folder, why in outcomes.excluded.items():
         note(f"EXCLUDED: {folder} is in no number ({why})")
     return compare_years(outcomes, metric, **asked)
-
-
-def report(
-    runs: options.Runs,
-    out_file: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("report.html"),
-    title: Annotated[str | None, typer.Option(help="Heading of the report.")] = None,
-    decomposition: Annotated[
-        list[Path] | None, typer.Option(help="File of `decompose --out`; repeat for more.")
-    ] = None,
-    explain: Annotated[
-        int, typer.Option(min=0, max=10**6, help="Let the oracle review the worst episodes of each run.")
-    ] = 0,
-    beliefs: Annotated[bool, typer.Option("--beliefs", help="Compare beliefs with the exact posterior.")] = False,
-) -> None:
-    """Write one self-contained HTML report about the given runs, or about the given store years."""
-    from experiments.report.reporting import report_on
-
-    runs = _leave_out_what_is_no_run(runs)
-    if years := find_years(runs):
-        if decomposition or explain or beliefs:
-            raise ValueError("a report on years takes folders of years alone; --title and --out are its options")
-        _report_years(years, out_file, title or "How these merchants trade")
-        return
-    if any(map(is_sessions, runs)):
-        if not all(map(is_sessions, runs)) or decomposition or explain or beliefs:
-            raise ValueError("a report on sessions takes folders of sessions alone; --title and --out are its options")
-        _report_sessions(runs, out_file, title or "How these agents keep their money")
-        return
-    loaded = [load_run(EPISODES, folder) for folder in runs]
-    note_gaps(loaded)
-    reviews = _reviews(loaded, explain) if explain else None
-    heading = title or "How these agents bargain"
-    traces = _traces(loaded) if beliefs else None
-    files = decomposition or ()
-    path = report_on(loaded, out_file, title=heading, decompositions=files, reviews=reviews, traces=traces)
-    out(f"report: {path.resolve()}")
-
-
-def _leave_out_what_is_no_run(paths: Sequence[Path]) -> list[Path]:
-    """Return the runs among ``paths``, as of ``runs/*``, and say what is none; if none is, the first is to be named."""
-    found = [path for path in paths if (path / HEADER).exists() or (path.is_dir() and find_years([path]))]
-    for path in paths if found else ():
-        if path not in found:
-            note(f"note: {path} is left out, it is no run")
-    return found or list(paths)
-
-
-def _report_years(folders: Sequence[Path], out_file: Path, title: str) -> None:
-    from experiments.report.years import report_years
-
-    unfinished = [folder for folder in folders if why_excluded(folder) == UNFINISHED]
-    for folder in unfinished:
-        note(f"EXCLUDED: {folder} is in no number ({UNFINISHED}); run the same command again")
-    folders = [folder for folder in folders if folder not in unfinished]
-    if not folders:
-        raise ValueError("runs has no year that has ended")
-    out(f"report: {report_years(folders, out_file, title=title).resolve()}")
-
-
-def _report_sessions(folders: Sequence[Path], out_file: Path, title: str) -> None:
-    from experiments.report.sessions_page import report_sessions
-
-    out(f"report: {report_sessions(load_all_sessions(folders), out_file, title=title).resolve()}")
-
-
-def _reviews(runs: Sequence[Run], num: int) -> dict[Path, dict[str, list[dict[str, Any]]]]:
-    from experiments.cli.fitting import prepared_bayes_optimal
-    from experiments.report.explaining import review_run, worst_episodes
-
-    worst = {run.folder: worst_episodes(run, num) for run in runs}
-    wanted = {record.scenario_id for records in worst.values() for record in records}
-    suites = {run.header.digests[SUITE]: run.header.spec.build() for run in runs}
-    best = prepared_bayes_optimal([each for suite in suites.values() for each in suite if each.scenario_id in wanted])
-    total, done = sum(map(len, worst.values())), itertools.count(1)
-    with count_bar(total, "reviewing") as progress:
-        return {
-            run.folder: review_run(run, worst[run.folder], best, lambda: progress(next(done), total)) for run in runs
-        }
-
-
-def _traces(runs: Sequence[Run]) -> dict[Path, Trace]:
-    from experiments.report.explaining import follow_run
-
-    scored = {run.folder: sum(not each.is_excluded for each in run.records) for run in runs}
-    total, done = sum(scored.values()), itertools.count(1)
-    with count_bar(total, "following the posterior") as progress:
-        return {run.folder: follow_run(run, lambda: progress(next(done), total)) for run in runs if scored[run.folder]}
-
-
-def verify(run: options.RunFolder) -> None:
-    """Replay a run or a year without any model or merchant and derive every number again."""
-    from experiments.modes import check_folder
-
-    findings, left_out = check_folder(run)
-    for finding in findings:
-        note(f"FAILED {finding}")
-    if findings:
-        raise typer.Exit(1)
-    out("verified: every line of the log played again, every number and every file derived again")
-    if (run / GAP).is_file():
-        out(f"{GAP}: its parts agree with its balances and the log; {NOT_CHECKED}")
-    for line in left_out:
-        out(f"not covered: {line}")
 
 
 def load_same_suite(folders: Sequence[Path]) -> list[Run]:

@@ -1,4 +1,4 @@
-"""The command that lets an agent outside run a year."""
+"""The commands that serve: years to agents outside, and the small local model."""
 
 from __future__ import annotations
 
@@ -11,20 +11,27 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import note, out
-from experiments.cli.years import RuleSet, WorldDir
 from experiments.extras import need
+from experiments.years.limits import Limits
 
 if TYPE_CHECKING:
     from experiments.serving.served_years import ServedYears
 
 _MOST_BUILDERS = 4
 """Processes that build worlds."""
+PORT, MOST_PORT, MOST_RUNS = 8765, 65_535, 9_999
 HTTP, MCP = "Over HTTP", "Over MCP on standard input and output"
 
 
 def serve(  # noqa: PLR0913 - one parameter an option
-    http: Annotated[bool, typer.Option("--http", help="Serve HTTP, and MCP at /mcp.")] = False,
-    mcp: Annotated[bool, typer.Option("--mcp", help="Serve one year by MCP on standard input and output.")] = False,
+    is_http: Annotated[
+        bool | None,
+        typer.Option(
+            "--http/--mcp",
+            help="Serve HTTP, and MCP at /mcp; or one year by MCP on standard input and output.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -32,13 +39,22 @@ def serve(  # noqa: PLR0913 - one parameter an option
         ),
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Runs of an agent in each world.")] = 1,
-    rules: RuleSet = "paper",
+    rules: options.RuleSet = "paper",
     days: Annotated[int, typer.Option(min=1, max=options.MOST, help="Length of a year.")] = 365,
-    world_dir: WorldDir = None,
+    world_dir: options.WorldDir = None,
     max_turns: Annotated[int, typer.Option(min=1, max=10**6, help="Turns after which a year ends.")] = 4000,
     out_dir: Annotated[Path, typer.Option("--out", help="Folder for the years.")] = Path("runs"),
-    host: Annotated[str, typer.Option(help="Address to listen at.", rich_help_panel=HTTP)] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.", rich_help_panel=HTTP)] = 8765,
+    agents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent",
+            help="An agent that may play, repeatable (default: over HTTP any name, by MCP 'mcp'); by MCP NAME/RUN is "
+            "which of its years, 0 unless told.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="Where to listen; port 0 is a free one.", rich_help_panel=HTTP)
+    ] = "127.0.0.1:8765",
     expose: Annotated[
         bool, typer.Option("--expose", help="Let other machines in, unencrypted.", rich_help_panel=HTTP)
     ] = False,
@@ -46,40 +62,53 @@ def serve(  # noqa: PLR0913 - one parameter an option
         Path | None,
         typer.Option(help="File with the token (default: TERMS_SERVE_TOKEN, or made in --out).", rich_help_panel=HTTP),
     ] = None,
-    max_sessions: Annotated[int, typer.Option(min=1, max=10_000, help="Years at a time.", rich_help_panel=HTTP)] = 64,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.", rich_help_panel=HTTP)] = False,
-    agents: Annotated[
-        list[str] | None,
-        typer.Option("--agent", help="An agent that may play, repeatable (default: over HTTP any name, by MCP 'mcp')."),
-    ] = None,
-    run: Annotated[int, typer.Option(min=0, max=9999, help="Which of its years.", rich_help_panel=MCP)] = 0,
     finish: Annotated[
         bool, typer.Option("--finish", help="End the year when the agent hangs up.", rich_help_panel=MCP)
     ] = False,
 ) -> None:
     """Let an agent of any kind run years: over HTTP, or by the Model Context Protocol. Resumes what --out holds."""
-    if http == mcp:
+    if is_http is None:
         raise ValueError("choose one of --http and --mcp")
-    if mcp and len(agents or ()) > 1:
+    if not is_http and len(agents or ()) > 1:
         raise ValueError(f"agent={', '.join(agents or ())}: by --mcp one agent plays one year")
+    names, run = (tuple(agents or ()), 0) if is_http else _mcp_agent(agents)
     need("serve", "fastapi", "uvicorn", "mcp")
     from experiments.serving.served_years import ServedYears
     from experiments.serving.settings import ServeSettings
 
     settings = ServeSettings(
         out=out_dir, rules=rules, world_seed=seed or 0, world_dir=world_dir, num_days=days,
-        max_turns=max_turns, max_sessions=max_sessions, agents=tuple(agents or (["mcp"] if mcp else [])),
-        repeats=repeats,
+        limits=Limits(max_turns=max_turns), agents=names, repeats=repeats,
     )  # fmt: skip
     settings = settings.model_copy(update={"world_seed": _seed(seed, out_dir)})
     # The MCP library talks to the root logger; an operator wants its warnings and what this project says.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    logging.getLogger("terms.serve").setLevel(logging.INFO if verbose else logging.WARNING)
-    with ServedYears(settings, workers=min(_MOST_BUILDERS, os.cpu_count() or 1) if http else 0) as sessions:
-        if http:
-            _serve_http(sessions, host, port, token_file, is_exposed=expose)
+    logging.getLogger("terms.serve").setLevel(logging.INFO)
+    with ServedYears(settings, workers=min(_MOST_BUILDERS, os.cpu_count() or 1) if is_http else 0) as sessions:
+        if is_http:
+            _serve_http(sessions, *_address(host), token_file, is_exposed=expose)
         else:
-            _serve_mcp(sessions, settings.agents[0], run, is_finished=finish)
+            _serve_mcp(sessions, names[0], run, is_finished=finish)
+
+
+def _mcp_agent(agents: list[str] | None) -> tuple[tuple[str], int]:
+    """Return who plays by MCP, and which of its years: ``NAME`` or ``NAME/RUN``."""
+    name, is_run, run = (agents or ["mcp"])[0].rpartition("/")
+    if not (is_run and run.isdecimal()):
+        return ((agents or ["mcp"])[0],), 0
+    if int(run) > MOST_RUNS:
+        raise ValueError(f"agent={agents!r}; the run must be at most {MOST_RUNS}")
+    return (name,), int(run)
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Return address and port of ``ADDRESS[:PORT]``; an address of IPv6 stands in brackets before a port."""
+    host, is_port, port = text.rpartition(":")
+    if not is_port or (":" in host.strip("[]") and not host.startswith("[")):
+        return text, PORT
+    if not port.isdecimal() or int(port) > MOST_PORT:
+        raise ValueError(f"--host={text!r}; the port must be a number from 0 to {MOST_PORT}")
+    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def _seed(given: int | None, out_dir: Path) -> int:
@@ -120,3 +149,11 @@ def _serve_mcp(sessions: ServedYears, agent: str, run: int, *, is_finished: bool
     if is_finished:
         year.finish()
     note(f"{agent}, run {run}: " + ("the year is over" if year.is_over else f"{year.next_turn} turns so far"))
+
+
+def local_model() -> None:
+    """Serve the small local model until interrupted; any OpenAI-compatible client can use the address it prints."""
+    from experiments.players.local import serve_forever
+
+    note("serving SmolLM2-135M-Instruct; it bargains badly. Ctrl-C stops it.")
+    serve_forever(out, port=0)

@@ -1,28 +1,63 @@
-"""Playing the years of a command and telling what became of them: those that count, and loudly those that do not."""
+"""The command that plays store years, and tells what became of them: those that count, and loudly the others."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from commerce.world import DEFAULT_SEED
+from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
-from experiments.cli.seating import UNPRICED
+from experiments.cli.seating import UNPRICED, kept_if_played
 from experiments.cli.show import count_bar, estimate, note, out
 from experiments.llm.errors import BudgetExceeded
 from experiments.llm.spending import Spending
 from experiments.players.model_options import ModelOptions
 from experiments.players.seat import is_model
 from experiments.storage.files import folder_name
+from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.years.batch import YearPlace, run_agent_years, run_merchant_years
 from experiments.years.run import YearRun
 from experiments.years.seats import merchant_seat
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.summary import YEAR_METRICS, years_summary
 from experiments.years.transcript import DayRecord, Outcome
+
+AgentOfYear = Annotated[
+    str,
+    typer.Option(
+        "--agent",
+        help="idle, random-legal, rule-based, privileged; openrouter:VENDOR/MODEL, openai:MODEL, or local.",
+    ),
+]
+
+
+def year(  # noqa: PLR0913 - one parameter an option
+    agent: AgentOfYear,
+    seed: options.WorldSeed = DEFAULT_SEED,
+    rules: options.RuleSet = "paper",
+    days: Annotated[int, typer.Option(min=1, max=options.MOST, help="Length of the year.")] = 365,
+    worlds: Annotated[
+        int, typer.Option(min=1, max=options.MOST, help="Worlds to play in: that of the seed and of those after it.")
+    ] = 1,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=options.MOST, help="Years in each world; the agent's own draws differ.")
+    ] = 1,
+    where: options.Workers = options.HERE,
+    world_dir: options.WorldDir = None,
+    out_dir: options.Out = None,
+    as_json: options.AsJson = False,
+    model: options.ModelKeys = None,
+) -> None:
+    """Run a store for a year and print every metric; the same command resumes after a stop."""
+    folder = None if world_dir is None else str(world_dir.resolve())
+    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir)
+    asked = ModelOptions.read(model or (), StorekeeperSettings.model_fields)
+    show_years(plan, play_years(plan, asked, where), as_json=as_json)
 
 
 class YearPlan(NamedTuple):
@@ -38,14 +73,14 @@ class YearPlan(NamedTuple):
     out: Path | None
 
 
-def play_years(plan: YearPlan, asked: ModelOptions, workers: int, scheduler: str | None = None) -> list[YearRun]:
+def play_years(plan: YearPlan, asked: ModelOptions, where: options.Where) -> list[YearRun]:
     """Play the years of ``plan``, those of a merchant in processes or on a cluster and those of a model in threads."""
     if is_model(plan.agent):
-        if scheduler is not None:
+        if where.scheduler is not None:
             raise ValueError("--scheduler is for merchants; the years of a model wait in threads, see --workers")
-        played = _model_years(plan, asked, workers)
+        played = _model_years(plan, asked, where.workers or 1)
     else:
-        played = _merchant_years(plan, asked, workers, scheduler)
+        played = _merchant_years(plan, asked, where)
     found = []
     for one in played:
         found.append(one)
@@ -54,14 +89,15 @@ def play_years(plan: YearPlan, asked: ModelOptions, workers: int, scheduler: str
     return sorted(found, key=lambda one: (one.header.spec.world_seed, one.header.spec.repeat))
 
 
-def _merchant_years(plan: YearPlan, asked: ModelOptions, workers: int, scheduler: str | None) -> Iterator[YearRun]:
+def _merchant_years(plan: YearPlan, asked: ModelOptions, where: options.Where) -> Iterator[YearRun]:
     from experiments.engine.cluster import open_executor
 
     if asked != ModelOptions():
         raise ValueError(f"agent={plan.agent!r} is not a language model; model options have no effect on it")
     name = merchant_seat(plan.agent).name
-    with open_executor(workers, scheduler) as executor:
-        yield from run_merchant_years(name, _places(plan, name), executor)
+    years = _places(plan, name)
+    with kept_if_played(years[0].folder.parent), open_executor(where.workers or 1, where.scheduler) as executor:
+        yield from run_merchant_years(name, years, executor)
 
 
 def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[YearRun]:
@@ -73,6 +109,7 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
     _tell_plan(planned, len(years))
     reached: dict[tuple[int, int], int] = {}
     with (
+        kept_if_played(years[0].folder.parent),
         connected(planned, asked, [one.folder for one in years], workers) as seat,
         count_bar(total, f"{planned.name}, days") as progress,
     ):
@@ -81,15 +118,14 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
             reached[spec.world_seed, spec.repeat] = day.day
             progress(sum(reached.values()), total)
 
-        stop = seat.client.stop if seat.client else lambda: None
-        yield from run_agent_years(years, seat, workers, stop, on_day)
+        yield from run_agent_years(years, seat, workers, on_day)
 
 
 def _tell_plan(seat: Any, num: int) -> None:
     """Say what the years are about to ask of the model at most, and aloud if nobody will know what it costs."""
     from experiments.players.costing import forecast_years, is_price_known
 
-    shown = seat.settings
+    shown = seat.storekeeper
     most = forecast_years(num, shown.max_turns, shown.evict_at, shown.evict_to).priced(seat.model.prices)
     note(f"plan: {num} year(s), at most {most.in_words().removeprefix('about ')}")
     if not is_price_known(seat.model):

@@ -1,4 +1,4 @@
-"""Commands about money: single negotiations with unit economics, sessions with cash and ruin, orders of agents."""
+"""The command that runs sessions with cash and ruin."""
 
 from __future__ import annotations
 
@@ -13,35 +13,32 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
-from experiments.cli.fitting import prepare_player
-from experiments.cli.playing import read_settings, run_folder
-from experiments.cli.reading import load_all_sessions, note_gaps
 from experiments.cli.seating import (
     agent_apart,
     kept_if_played,
     named_folder,
     negotiator_options,
+    prepare_player,
+    run_folder,
     seat_player,
+    seated_apart,
     tell_plan,
 )
-from experiments.cli.session_gap import print_gap, split_sessions
-from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
+from experiments.cli.show import count_bar, estimate, note, out, print_table, progress_bar, text_table
 from experiments.engine.cluster import open_executor
-from experiments.engine.run import load_run, run_task
+from experiments.engine.run import run_task
 from experiments.episodes.money_fit import TERMINAL_BALANCES
-from experiments.episodes.suite_task import EPISODES
 from experiments.players.player import Player
-from experiments.sessions.folder import is_sessions
 from experiments.sessions.session_task import SESSIONS
+from experiments.stats.numerals import needed_text
 from terms import Scenario
 from terms.cells import DEFAULT_REGIMES
+from terms.episode import agent_name
 
 if TYPE_CHECKING:
-    from experiments.comparing.rankings import RankCell
     from experiments.sessions.folder import SessionsRun
     from experiments.sessions.spec import SessionsSpec
 
-TextView = Annotated[Literal["merchant", "vendor"], typer.Option(help="merchant buys from suppliers, vendor sells.")]
 Mode = Annotated[
     Literal["iid", "pool", "persistent"],
     typer.Option("--supplier-mode", help="Somebody new each period, one of a pool, or always the same."),
@@ -56,7 +53,6 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         int, typer.Option(min=1, max=100_000, help="Independent sessions, each with suppliers of its own.")
     ] = 4,
     periods: Annotated[int, typer.Option(min=1, max=10_000, help="Periods of a session.")] = 50,
-    perspective: TextView = "merchant",
     initial_cash: Annotated[str, typer.Option(help="Dollars a session starts with.")] = "100",
     seed: options.Seed = None,
     config: options.Config = None,
@@ -67,16 +63,13 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         bool, typer.Option("--gap", help="Also split the gap to the ruin-aware optimum; plays every session again.")
     ] = False,
     out_dir: options.Out = None,
-    workers: options.Workers = None,
-    scheduler: options.Scheduler = None,
+    where: options.Workers = options.HERE,
     as_json: options.AsJson = False,
-    base_url: options.BaseUrl = None,
-    budget_usd: options.BudgetUsd = None,
     model: options.ModelKeys = None,
 ) -> None:
     """Run sessions of negotiations with cash and ruin, and print every metric; the same command resumes."""
     from commerce.bankroll import BankrollConfig, SupplierMode
-    from commerce.economics import ChainConfig, Perspective
+    from commerce.economics import ChainConfig
     from experiments.sessions.spec import SessionsSpec
 
     rules = BankrollConfig(
@@ -85,18 +78,17 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
         supplier_mode=SupplierMode(supplier_mode),
         initial_cents=_cents("initial_cash", initial_cash),
     )
-    chain = ChainConfig(seed=seed or 0, perspective=Perspective(perspective))
+    chain = ChainConfig(seed=seed or 0)
     asked = SessionsSpec(chain=chain, bankroll=rules, with_memoryless=memory_premium)
-    spec = read_settings(config, asked)
+    spec = options.read_settings(config, asked)
     _agree(context, asked, spec)
-    told = negotiator_options(model, base_url, budget_usd)
-    seating = seat_player(agent, told, spec.chain.game, workers, scheduler)
+    seating = seat_player(agent, negotiator_options(model), spec.chain.game, where)
     player = prepare_player(agent, seating.player, _every_kind(spec))
     folder = run_folder(out_dir or sessions_folder(player, spec))
     total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
     tell_plan(player, total, "periods")
     with (
-        open_executor(scheduler=scheduler) as executor,
+        open_executor(scheduler=where.scheduler) as executor,
         progress_bar(total, f"{player.name}, {spec.label}") as progress,
         kept_if_played(folder),
         agent_apart(),
@@ -109,7 +101,6 @@ _SETTING_OF = {
     "supplier_mode": "bankroll.supplier_mode",
     "sessions": "bankroll.num_sessions",
     "periods": "bankroll.horizon",
-    "perspective": "chain.perspective",
     "initial_cash": "bankroll.initial_cents",
     "memory_premium": "with_memoryless",
     "seed": "chain.seed",
@@ -126,29 +117,6 @@ def _agree(context: typer.Context, asked: SessionsSpec, spec: SessionsSpec) -> N
                 f"--{option.replace('_', '-')} and --config disagree: {path} is {given} by the one and {there} "
                 "by the other; give one of them"
             )
-
-
-def order(runs: options.Runs, as_json: options.AsJson = False) -> None:
-    """Order agents by SE+, by regret and by terminal balance, side by side: commerce and bankroll folders together."""
-    from experiments.comparing.rankings import order_agents
-
-    talks = [load_run(EPISODES, folder) for folder in runs if not is_sessions(folder)]
-    note_gaps(talks)
-    table = order_agents(talks, load_all_sessions(list(filter(is_sessions, runs))))
-    if as_json:
-        out(json.dumps(table.to_json_object(), allow_nan=False))
-        return
-    rows = [(row.agent, *map(_ranked, row.cells)) for row in table.rows]
-    print_table(text_table("orders of agents, 95 % intervals", ("agent", *table.columns), rows))
-    for column, found in table.paired.items():
-        shown = ", ".join(f"{name} ({found.letters[name]})" for name in found.ranking)
-        out(f"{column}: {shown}; those that share a letter are not told apart")
-    for line in table.differences:
-        out(line)
-
-
-def _ranked(cell: RankCell) -> str:
-    return "-" if cell.rank is None else f"{cell.rank}. {estimate(cell.value._asdict())}"
 
 
 def show_sessions(run: SessionsRun, *, as_json: bool, gap: Mapping[str, Any] | None = None) -> None:
@@ -214,3 +182,45 @@ def _cents(field: str, text: str) -> int:
     if amount % 10_000:
         raise ValueError(f"{field}={text!r}; whole cents are needed")
     return amount // 10_000
+
+
+def split_sessions(run: SessionsRun, player: Player) -> dict[str, Any] | None:
+    """Play every arm, write ``gap.json`` into the run folder and return what it holds; ``None`` without a result."""
+    scored = sum(session.is_scored for session in run.sessions)
+    if not scored:
+        note("note: no session has a result, so there is no gap to split")
+        return None
+    from experiments.sessions.gap import sessions_gap
+    from experiments.sessions.gap_file import write_gap
+    from oracle.bankroll.worth import load_outcomes, session_worth
+
+    spec = run.header.spec
+    with count_bar(1, "meeting suppliers") as progress:
+        outcomes = load_outcomes(spec.chain, spec.economics, spec.bankroll, progress=progress)
+    worth = session_worth(outcomes, spec.bankroll)
+    with (
+        seated_apart(player, run.folder / "gap", "split") as seated,
+        count_bar(scored, f"gap of {agent_name(player)}") as progress,
+    ):
+        gap = sessions_gap(run, seated, worth, progress=progress)
+    return write_gap(run, gap, worth)
+
+
+def print_gap(found: Mapping[str, Any]) -> None:
+    """Print the parts of the gap and what the session is worth."""
+    from experiments.sessions.gap_file import WORTH
+
+    needed, width = found["required_sessions"], found["half_width"]
+    rows = [
+        (row["part"].replace("_", " "), estimate(row), str(row["n"]), needed_text(needed[row["part"]]))
+        for row in found["rows"]
+    ]
+    title = f"gap of {found['agent']} to the ruin-aware reference, dollars of final balance, 95 % intervals"
+    print_table(text_table(title, ("part", "estimate", "n", f"n for +-{width:g}"), rows))
+    worth = [(label, estimate(found["worth"][name])) for name, label in WORTH.items()]
+    suppliers = found["worth"]["value"]["n"]
+    print_table(text_table("what a session is worth, dollars and probabilities", ("quantity", "estimate"), worth))
+    out(f"worth: dynamic program on laws sampled from {suppliers} suppliers; a menu of plans: values are lower bounds")
+    out("price of caution and value of memory are differences and no bounds; intervals cover sampling alone")
+    if found["excluded"]:
+        note(f"note: {len(found['excluded'])} sessions were lost to the provider and excluded from every arm")

@@ -1,4 +1,4 @@
-"""The command that asks a server what it can do, before anything is played or paid."""
+"""The commands that check: a server before anything is played or paid, and a folder after it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Annotated, Any
 import typer
 
 from experiments.cli import options
+from experiments.cli.ending import FAILED, NOTHING_SCORED
 from experiments.cli.show import note, out
 
 AskedAgent = Annotated[
     str, typer.Option(help="openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local; openai: lists the models.")
 ]
-Talks = Annotated[int, typer.Option("--negotiations", min=1, max=10**9, help="Negotiations that the forecast is for.")]
-UNUSABLE = 3
+NUM_TALKS = 1800
+"""Negotiations that the forecast is for."""
+LEAST_BUDGET = "budget_usd=0.25"
+"""What a check may cost unless told otherwise."""
 _MARKS = {"yes": "yes", "partly": "partly", "no": "NO", "unknown": "?"}
 
 
 def check(
     agent: AskedAgent,
-    base_url: options.BaseUrl = None,
     model: options.ModelKeys = None,
-    negotiations: Talks = 1800,
-    budget_usd: options.BudgetUsd = "0.25",
     as_json: options.AsJson = False,
 ) -> None:
     """Say in half a minute what a model's server can do, and what a suite and a year would ask of it."""
@@ -37,7 +37,7 @@ def check(
 
     logging.getLogger(ServerHealth.__module__).setLevel(logging.ERROR)  # what it would say is said in the table
     is_list = agent == OPENAI
-    told = ModelOptions.read(model or (), (), base_url=base_url, budget_usd=budget_usd)
+    told = ModelOptions.read([LEAST_BUDGET, *(model or ())], ())
     short = {} if told.model.get("effort") else {"max_output_tokens": OUTPUT_TOKENS}
     settings = model_settings(f"{OPENAI}any" if is_list else agent, **{**short, **told.model})
     meter = Meter(told.budget_microusd)
@@ -51,7 +51,7 @@ def check(
                 num_told = _show(found, num_told, as_json=as_json)
         except BudgetExceeded as error:
             note(f"stopped: {error}")
-    plans = _plans(found, negotiations) if found.is_usable else {}
+    plans = _plans(found, NUM_TALKS) if found.is_usable else {}
     if as_json:
         shown = {name: {**plan._asdict(), "words": plan.in_words()} for name, plan in plans.items()}
         out(json.dumps({"agent": agent, **found.to_json_object(), "forecast": shown}, allow_nan=False))
@@ -59,7 +59,7 @@ def check(
         for name, plan in plans.items():
             out(f"{name:16}{plan.in_words()}")
     if not found.is_usable:
-        raise typer.Exit(UNUSABLE)
+        raise typer.Exit(NOTHING_SCORED)
 
 
 def _reached(settings: Any) -> Any:
@@ -93,7 +93,7 @@ def _list_models(settings: Any, meter: Any, *, as_json: bool) -> None:
         models = client.models()
     except ModelCallError as error:
         note(f"error: {settings.url} lists no models: {error}")
-        raise typer.Exit(UNUSABLE) from None
+        raise typer.Exit(NOTHING_SCORED) from None
     finally:
         client.close()
     if as_json:
@@ -120,3 +120,21 @@ def _plans(found: Any, num: int) -> dict[str, Any]:
         .priced(found.prices)
         .timed(seconds, 1),
     }
+
+
+def verify(run: options.RunFolder) -> None:
+    """Replay a run or a year without any model or merchant and derive every number again."""
+    from experiments.modes import check_folder
+    from experiments.sessions.folder import GAP
+    from experiments.sessions.gap_file import NOT_CHECKED
+
+    findings, left_out = check_folder(run)
+    for finding in findings:
+        note(f"FAILED {finding}")
+    if findings:
+        raise typer.Exit(FAILED)
+    out("verified: every line of the log played again, every number and every file derived again")
+    if (run / GAP).is_file():
+        out(f"{GAP}: its parts agree with its balances and the log; {NOT_CHECKED}")
+    for line in left_out:
+        out(f"not covered: {line}")

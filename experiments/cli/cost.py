@@ -1,16 +1,14 @@
-"""Commands about language models: what they cost, and a small one to play with."""
+"""The command that says what model calls cost."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from experiments.cli import options
-from experiments.cli.show import estimate, note, out
+from experiments.cli.show import estimate, out
 from experiments.engine.folder import RunError
 from experiments.engine.run import load_run
 from experiments.engine.verify import call_findings
@@ -137,11 +135,3 @@ def _facts_object(facts: CallFacts) -> dict[str, Any]:
         "voice": facts.voice.model_dump(),
         "latency_s": facts.latency_s._asdict(),
     }
-
-
-def local_model(port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0) -> None:
-    """Serve the small local model until interrupted; any OpenAI-compatible client can use the address it prints."""
-    from experiments.players.local import serve_forever
-
-    note("serving SmolLM2-135M-Instruct; it bargains badly. Ctrl-C stops it.")
-    serve_forever(out, port=port)

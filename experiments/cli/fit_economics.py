@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
-
-import typer
 
 from experiments.cli import options
 from experiments.cli.show import count_bar, out, print_table, text_table
 
+SWEEPS = 300
+"""Times the published layout is drawn."""
 
-def show_fit(
-    sweeps: Annotated[int, typer.Option(min=200, max=100_000, help="Times the published layout is drawn.")] = 300,
-    as_json: options.AsJson = False,
-) -> None:
+
+def show_fit(as_json: options.AsJson = False) -> None:
     """Show how well the constants of the money fit the published commerce figures, and what those leave open."""
     from commerce.economics import ECONOMICS
     from experiments.episodes.money_fit import FIXED, NUM_TESTED, SEVEN, UNSETTLED, fit_economics, play_sweeps
 
-    with count_bar(sweeps, "sweeps of 144 episodes") as progress:
-        played = play_sweeps(sweeps, progress)
+    with count_bar(SWEEPS, "sweeps of 144 episodes") as progress:
+        played = play_sweeps(SWEEPS, progress)
     fits = {name: fit_economics(played, config) for name, config in ECONOMICS.items()}
     if as_json:
         facts = {name: {**fit._asdict(), "rows": [row._asdict() for row in fit.rows]} for name, fit in fits.items()}
@@ -31,7 +28,7 @@ def show_fit(
          *(f"{row.mean:.3f} +- {row.sd:.3f} ({'-' if row.z is None else f'{row.z:+.1f}'})" for row in same))
         for same in zip(*(fit.rows for fit in fits.values()), strict=True) for first in same[:1]
     ]  # fmt: skip
-    title = f"published, and mean +- spread (spreads apart) over {sweeps} sweeps of {', '.join(FIXED)}"
+    title = f"published, and mean +- spread (spreads apart) over {SWEEPS} sweeps of {', '.join(FIXED)}"
     print_table(text_table(title, ("statistic", "published", *fits), rows))
     for name, fit in fits.items():
         (seven, p_seven), (every, p_every) = fit.seven, fit.every
