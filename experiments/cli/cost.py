@@ -55,9 +55,15 @@ def _show_facts(facts: CallFacts, per_episode: Estimate | None = None) -> None:
         out(f"of these voice {_settled(voice)} in {voice.num_settled} attempts, {voice.num_unknown} of unknown cost")
     if per_episode is not None:
         out(f"per episode    {_dollars(per_episode)}  n={per_episode.n}")
-    out(f"tokens         prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
-    out(f"               and written to a cache {spent.cache_write_tokens}")
-    out(f"               completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
+    asked = spent.num_settled + spent.num_unknown
+    if asked and spent.num_without_tokens == asked:
+        out("tokens         -, as the server states none")
+    else:
+        out(f"tokens         prompt {spent.prompt_tokens}, of these cached {spent.cached_tokens}")
+        out(f"               and written to a cache {spent.cache_write_tokens}")
+        out(f"               completion {spent.completion_tokens} (reasoning {spent.reasoning_tokens})")
+        if spent.num_without_tokens:
+            out(f"               stated for {asked - spent.num_without_tokens} of {asked} attempts")
     out(f"latency        {estimate(facts.latency_s._asdict())} s  n={facts.latency_s.n}")
     out(f"served by      {', '.join(facts.served_by) or '-'}")
     if facts.efforts:

@@ -49,6 +49,8 @@ class ModelFacts:
         Those that the server says it applied.
     voice_microusd
         What of the settled money the counterpart's voice cost.
+    num_without_tokens
+        Attempts whose tokens nobody stated; they are in no total of ``tokens``.
     """
 
     settings: Mapping[str, str]
@@ -65,6 +67,17 @@ class ModelFacts:
     refused: tuple[str, ...] = ()
     efforts: tuple[str, ...] = ()
     voice_microusd: int = 0
+    num_without_tokens: int = 0
+
+    @property
+    def is_money_known(self) -> bool:
+        """Whether any money is known; a sum of nothing where some is unknown is no statement of zero."""
+        return self.num_settled > 0 or self.num_unknown == 0
+
+    @property
+    def are_tokens_known(self) -> bool:
+        """Whether any attempt stated its tokens, or none was owed a statement."""
+        return self.num_without_tokens == 0 or self.num_without_tokens < self.num_settled + self.num_unknown
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,7 @@ def model_facts(run: Run) -> ModelFacts | None:
         num_unknown=spent.num_unknown,
         num_free=spent.num_free,
         num_recalled=facts.num_recalled,
+        num_without_tokens=spent.num_without_tokens,
         tokens={
             "prompt": spent.prompt_tokens,
             "cached": spent.cached_tokens,

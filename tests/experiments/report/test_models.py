@@ -87,6 +87,13 @@ def test_undefined_money_is_a_dash_not_zero():
     assert row.count('class="undefined"') == 3
 
 
+def test_what_no_server_stated_is_a_dash_not_zero():
+    facts = model_facts(settled_microusd=0, num_settled=0, num_unknown=25, num_without_tokens=25)
+    row = row_of(build_report([replace(LOW, model=facts)], title="x"), "models", LOW.agent)
+    assert row.count('class="undefined"') == 4  # the money, and tokens of three kinds
+    assert "$0" not in row
+
+
 @pytest.mark.parametrize(("share", "valid"), [(0.02, True), (0.04, False)])
 def test_blank_replies_invalidate_a_run_even_when_every_second_try_helped(share, valid):
     rate = Estimate(share, 0.0, 1.0, 400)
