@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from experiments.llm.settings import ModelSettings
 from experiments.players import seat
-from experiments.players.local import LOCAL_SETTINGS
 from experiments.players.model_options import ModelOptions, NegotiatorSettings
 from experiments.players.player import Player, as_player
 from oracle.player_registry import PLAYERS, build_player
@@ -86,6 +85,8 @@ def _model_seat(spec: str, options: ModelOptions, game: GameConfig) -> seat.Mode
         asked.pop("base_url", None)  # an address that only the voice can use is not the agent's
     if spec == seat.LOCAL and asked:
         raise ValueError(f"agent={spec!r} is asked in one fixed way; leave out the options that say how")
+    from experiments.players.local import LOCAL_SETTINGS
+
     baseline = LOCAL_SETTINGS if spec == seat.LOCAL else NegotiatorSettings()
     return seat.ModelSeat(
         base_name=seat.named(spec, options.model),

@@ -10,19 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from experiments.llm.calls import MODEL_CALLS, CallLog, ReplyCache
 from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings, refuse_bad_key, shown_address
 from experiments.llm.spending import Meter
-from experiments.players.local import LOCAL_SETTINGS, LocalServer, local_model_settings
 from experiments.players.model_options import NegotiatorSettings
-from experiments.players.model_voice import ModelVoice
-from experiments.players.negotiator import ModelAgent
 from experiments.players.player import AtTable, Player
 from terms import GameConfig, Scenario
 from terms.meetings import Meeting
+
+if TYPE_CHECKING:
+    from experiments.players.negotiator import ModelAgent
 
 OPENROUTER, OPENAI, LOCAL = "openrouter:", "openai:", "local"
 _MAY_BE_NONE = {name for name, info in ModelSettings.model_fields.items() if info.default is None} | {"temperature"}
@@ -90,6 +90,10 @@ class ModelSeat(Player):
     @contextmanager
     def sit(self, folder: Path) -> Iterator[ModelAgent]:
         """Sit down in ``folder``: open the call log, count what was spent before, connect, and yield the agent."""
+        from experiments.players.local import LocalServer, local_model_settings  # a year names seats, and needs neither
+        from experiments.players.model_voice import ModelVoice
+        from experiments.players.negotiator import ModelAgent
+
         with ExitStack() as stack:
             log = stack.enter_context(CallLog(folder / MODEL_CALLS))
             cache = stack.enter_context(ReplyCache(self.cache)) if self.cache else None
@@ -119,6 +123,8 @@ class ModelSeat(Player):
 
     @property
     def _baseline(self) -> NegotiatorSettings:
+        from experiments.players.local import LOCAL_SETTINGS
+
         return NegotiatorSettings() if self.model else LOCAL_SETTINGS
 
 

@@ -13,7 +13,6 @@ from experiments.llm.calls import MODEL_CALLS, ReplyCache, read_calls, spending_
 from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
 from experiments.llm.spending import Meter
-from experiments.players.local import LocalServer, local_model_settings
 from experiments.players.model_options import ModelOptions
 from experiments.players.seat import LOCAL, MOST_SECONDS, effort_growth, model_settings, named
 from experiments.storekeeper.seat import StorekeeperSeat
@@ -65,6 +64,8 @@ def _model(agent: str, asked: Mapping[str, Any], context_tokens: int) -> ModelSe
     if agent == LOCAL:
         if asked.keys() - {"max_output_tokens"}:
             raise ValueError(f"agent={agent!r} is asked in one fixed way; leave out the options that say how")
+        from experiments.players.local import local_model_settings
+
         # Its address changes with every start and is not part of what a year is.
         made = local_model_settings("http://127.0.0.1/v1")
         changes = {"max_output_tokens": limit or LOCAL_OUTPUT_TOKENS, "temperature": LOCAL_TEMPERATURE, "seed": None}
@@ -99,6 +100,8 @@ def connected(
     with ExitStack() as stack:
         update: dict[str, Any] = {"concurrency": max(1, workers)}
         if seat.base_name == LOCAL:
+            from experiments.players.local import LocalServer
+
             update["base_url"] = stack.enter_context(LocalServer()).base_url
         rows = [row for folder in folders for row in read_calls(folder / MODEL_CALLS)]
         meter = Meter(options.budget_microusd, start=spending_of(rows))
