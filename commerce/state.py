@@ -20,7 +20,7 @@ from commerce.lots import Lots, no_lots
 from commerce.orders import Orders, no_orders
 from commerce.setting import Setting
 from commerce.state_codec import decode, encode
-from commerce.types import EndReason, IntArray
+from commerce.types import IntArray
 
 
 class Inbound(NamedTuple):
@@ -204,11 +204,6 @@ def initial_state(setting: Setting, book: dict[str, Any]) -> YearState:
     start = setting.rules.initial_fen
     post(state.ledger, state.stamp("initial balance"), Account.BANK, Account.EQUITY, (Entity.YEAR, 0), start)
     return state
-
-
-def end_reason(state: YearState) -> EndReason | None:
-    """Return why the year ended."""
-    return None if state.end is None else EndReason(state.end)
 
 
 def state_to_json(state: YearState) -> dict[str, Any]:

@@ -147,10 +147,6 @@ class Event:
     delayed_types: tuple[int, ...] | None
     text: str
 
-    def covers(self, day: int) -> bool:
-        """Whether the event is on at ``day``."""
-        return self.first_day <= day <= self.last_day
-
     def delays(self, store_type: int) -> bool:
         """Whether goods of ``store_type`` are delayed; ``delayed_types`` of ``None`` means all."""
         return self.delayed_types is None or store_type in self.delayed_types
