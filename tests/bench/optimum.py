@@ -1,6 +1,6 @@
 """What the Bayes optimum earns on a short fresh suite and how long it thinks: ``python -m tests.bench.optimum``.
 
-The long table, regime known and unknown, with and without cues, is ``terms train-oracle --n-per-cell 500 --hide-cues``.
+The long table, regime known and unknown, with and without cues, is ``terms train-oracle --episodes-per-cell 500``.
 """
 
 from __future__ import annotations
