@@ -66,6 +66,8 @@ class Probe:
     findings: list[Capability] = field(default_factory=list)
     models: tuple[ListedModel, ...] = ()
     answer: Completion | None = None
+    taken_effort: Effort | None = None
+    """The next lower effort that the server takes, where it refuses the one asked for; the rest is asked with it."""
     num_calls: int = 0
     microusd: int | None = 0
 
@@ -122,7 +124,7 @@ def probe(settings: ModelSettings, meter: Meter) -> Iterator[Probe]:
     client = ChatClient(found.settings, meter=meter)
     try:
         for question in (_ask_models, _ask_word, _ask_schema, _ask_tools):
-            question(client, found)
+            question(client if found.taken_effort is None else _with_effort(client, found, found.taken_effort), found)
             spent = meter.spending
             found.num_calls, found.microusd = spent.num_settled + spent.num_unknown, spent.settled_microusd
             yield found
@@ -153,9 +155,11 @@ def _ask_word(client: ChatClient, found: Probe) -> None:
     try:
         reply = found.answer = _ask(client, "word", f"Answer with the one word {WORD}.")
     except SettingRefused as error:
-        lower = _lower_effort(client, found) or "none of the lower ones"
-        found.add("effort", "no", f"{_line(error)}; it takes {lower}")
-        return
+        lower = _ask_lower(client, found)
+        found.add("effort", "no", f"{_line(error)}; it takes {found.taken_effort or 'none of the lower ones'}")
+        if lower is None:
+            return
+        reply = found.answer = lower
     except BudgetExceeded:
         raise
     except ModelCallError as error:
@@ -183,7 +187,7 @@ def _read_off(reply: Completion, found: Probe) -> None:
         found.add("price", "yes", "by a price list")
     else:
         found.add("price", "no", "unknown: set prices, else costs stay unknown and a budget counts guesses")
-    if asked is not None:
+    if asked is not None and found.taken_effort is None:
         applied = reply.applied.effort
         said = "nothing is said about it" if applied is None else f"{applied} was applied"
         found.add("effort", "yes" if applied == asked else "unknown" if applied is None else "no", f"{asked}: {said}")
@@ -194,19 +198,23 @@ def _read_off(reply: Completion, found: Probe) -> None:
         found.add("request", "partly", f"refused and asked without: {', '.join(reply.applied.refused)}")
 
 
-def _lower_effort(client: ChatClient, found: Probe) -> str | None:
-    """Return the next lower effort that the server takes, one question each."""
-    efforts = list(get_args(Effort))
+def _with_effort(client: ChatClient, found: Probe, effort: Effort) -> ChatClient:
+    return client.asked_with(found.settings.model_copy(update={"effort": effort}))
+
+
+def _ask_lower(client: ChatClient, found: Probe) -> Completion | None:
+    """Ask with the next lower effort that the server takes, one question each; ``None`` where none is answered."""
+    efforts: list[Effort] = list(get_args(Effort))
     asked = efforts.index(found.settings.effort) if found.settings.effort else 0
     for effort in reversed(efforts[1:asked]):
-        other = client.asked_with(found.settings.model_copy(update={"effort": effort}))
         try:
-            found.answer = _ask(other, f"effort-{effort}", f"Answer with the one word {WORD}.")
+            reply = _ask(_with_effort(client, found, effort), f"effort-{effort}", f"Answer with the one word {WORD}.")
         except SettingRefused:
             continue
         except ModelCallError:
             return None
-        return str(effort)
+        found.taken_effort = effort
+        return reply
     return None
 
 

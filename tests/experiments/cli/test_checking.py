@@ -81,6 +81,8 @@ def test_an_effort_that_is_refused_is_named_with_the_next_lower_one_that_is_take
     code, found, _ = check("bot/fault:reject_effort", "--model", "effort=max")
     assert code == 0
     (one,) = [one for one in found["findings"] if one["name"] == "effort"]
+    grades = {one["name"]: one["grade"] for one in found["findings"]}
+    assert (grades["answers"], grades["JSON"], grades["tools"]) == ("yes", "yes", "yes"), "asked with the lower effort"
     assert one["grade"] == "no"
     assert one["says"].endswith("it takes high")
     assert (
