@@ -9,6 +9,10 @@ is left out of its ``n``. Three are not:
 - ``anchor_z`` is Stouffer's pooled test, ``sum(z) / sqrt(k)`` over ``k`` worlds (Stouffer et al. 1949, The American
   Soldier 1, p. 45), the years of one world averaged first because they are not independent; ``anchor_p`` is its
   two-sided p-value. A test statistic has no interval.
+
+``few`` is the least number of worlds, or of runs in one, from which Student's 95 % interval held the truth in 93 % of
+samples or more whoever played (``python -m tests.bench.coverage``). That of final assets needs eight: with a merchant
+that is bankrupt in 30 % of its years five runs cover in 82 %.
 """
 
 from __future__ import annotations
