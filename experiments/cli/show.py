@@ -82,6 +82,8 @@ def describe_errors(error: ValidationError) -> str:
 
 
 def _short(value: object, longest: int = 200) -> str:
+    if isinstance(value, dict | list | tuple):
+        return f"a {type(value).__name__}"  # what stands in it may be a secret
     try:
         shown = repr(value)
     except ValueError:  # more digits than Python writes

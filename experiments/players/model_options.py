@@ -20,6 +20,7 @@ from typing import Any, Self
 from pydantic import Field
 
 from experiments.llm.settings import ModelSettings, ProviderRouting
+from experiments.storage.files import read_given
 from terms.config import Frozen
 from terms.hints import did_you_mean
 from terms.strict_json import strict_loads
@@ -126,7 +127,7 @@ def read_word(word: str, field: str) -> dict[str, Any]:
     if is_pair:
         return _nested(key, _read_value(key, text))
     try:
-        found = strict_loads(Path(word).read_bytes())
+        found = strict_loads(read_given(Path(word)))
     except OSError as error:
         raise ValueError(f"{field}={word!r} cannot be read: it is neither KEY=VALUE nor a file; {error}") from error
     except ValueError as error:

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 from experiments.episodes.folder import Run
 from experiments.report import BeliefFacts, PosteriorCheck, Waterfall
 from experiments.report.viewer import VIEWER_LIMIT, select_episodes
+from experiments.storage.files import read_given
+from experiments.storage.journal import errors_in_words
+from oracle.parts import Part
 from terms.estimates import Estimate
 from terms.records import EpisodeRecord
 from terms.strict_json import strict_loads
@@ -34,19 +38,45 @@ def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
         If the file is no decomposition, or is of episodes that no run of the report played.
     """
     try:
-        found = strict_loads(path.read_text(encoding="utf-8"))
+        found = _DecompositionFile.model_validate(strict_loads(read_given(path)))
         slices: dict[str, dict[str, Estimate]] = {}
-        for row in found["rows"]:
-            estimate = Estimate(row["estimate"], row["low"], row["high"], row["n"])
-            slices.setdefault(row["label"], {})[row["part"]] = estimate
-        digest, verdict = found["suite_digest"], found["diagnosis"]["fault"]
-        agent, reference = found["agent"], found["reference"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"decomposition={str(path)!r} is not what terms decompose --out writes: {error!r}") from error
-    if digest not in labels:
-        raise ValueError(f"decomposition={str(path)!r} is on {found['suite']}, whose episodes no run here has played")
-    words = "Nothing stands out to be mended." if verdict == "none" else f"To be mended first: {verdict}."
-    return Waterfall(agent, labels[digest], reference, slices, words)
+        for row in found.rows:
+            slices.setdefault(row.label, {})[row.part] = Estimate(row.estimate, row.low, row.high, row.n)
+        for label, parts in slices.items():
+            if missing := {Part.PLAYED, Part.GAP} - parts.keys():
+                raise ValueError(f"rows: {label} has no part {min(missing)}")
+    except ValueError as error:
+        words = errors_in_words(error)
+        raise ValueError(f"decomposition={str(path)!r} is not what terms decompose --out writes: {words}") from error
+    if found.suite_digest not in labels:
+        raise ValueError(f"decomposition={str(path)!r} is on {found.suite}, whose episodes no run here has played")
+    fault = found.diagnosis.fault
+    words = "Nothing stands out to be mended." if fault == "none" else f"To be mended first: {fault}."
+    return Waterfall(found.agent, labels[found.suite_digest], found.reference, slices, words)
+
+
+class _DecompositionRow(BaseModel):
+    label: str
+    part: Part
+    estimate: float | None
+    low: float | None
+    high: float | None
+    n: int = Field(ge=0)
+
+
+class _FaultFound(BaseModel):
+    fault: str
+
+
+class _DecompositionFile(BaseModel):
+    """What a report takes of the file of a decomposition; the file has more."""
+
+    agent: str
+    reference: str
+    suite: str
+    suite_digest: str
+    diagnosis: _FaultFound
+    rows: list[_DecompositionRow] = Field(min_length=1)
 
 
 def worst_episodes(run: Run, num: int) -> list[EpisodeRecord]:

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from commerce.world import DEFAULT_SEED
+from experiments.storage.files import read_given
 from experiments.years.limits import Limits
 from experiments.years.seats import PlainSeat
 from experiments.years.spec import YearSpec
@@ -108,7 +109,12 @@ def read_token(path: Path | None = None) -> Token:
         return Token(os.environ[TOKEN_VARIABLE].strip())
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise ValueError(f"{path} can be read by others; `chmod 600 {path}` first")
-    return Token(path.read_text(encoding="utf-8").strip())
+    try:
+        return Token(read_given(path).decode().strip())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"token_file={str(path)!r} is no text") from error
+    except ValueError as error:
+        raise ValueError(f"token_file={str(path)!r}: {error}") from error
 
 
 def find_or_make_token(path: Path | None, folder: Path) -> tuple[Token, str]:

@@ -90,6 +90,31 @@ def read_whole(path: Path) -> bytes:
     return path.read_bytes()
 
 
+LARGEST_GIVEN = 64 * 1024 * 1024
+"""Bytes of a file that a user names: far more than any holds, and less than would fill the memory."""
+
+
+def read_given(path: Path) -> bytes:
+    """Return the content of a file that a user names; unlike one of a run folder it may be a link or a pipe.
+
+    Raises
+    ------
+    ValueError
+        If it is a folder, a device or a socket, or larger than :data:`LARGEST_GIVEN`: a device may have no end.
+    OSError
+        If it cannot be read.
+    """
+    with naming(path):
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise ValueError(f"{str(path)!r} is {'a folder' if stat.S_ISDIR(mode) else 'a device'}, needed is a file")
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_GIVEN + 1)
+    if len(data) > LARGEST_GIVEN:
+        raise ValueError(f"{str(path)!r} has more than {LARGEST_GIVEN:,} bytes")
+    return data
+
+
 @contextmanager
 def exclusive_lock(folder: Path) -> Iterator[None]:
     """Hold the folder's lock; the system releases it when the process dies, however it dies.

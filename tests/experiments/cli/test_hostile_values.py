@@ -154,7 +154,7 @@ def is_named(case: HostileValue, line: str) -> bool:
     if case.value.startswith("catalog:"):
         fields.add("path")
     has_value = not (key.strip() and rest.strip()) or any(word[:20] in line for word in words if word)
-    is_secret = SECRET in case.value or key in SECRET_SETTINGS
+    is_secret = SECRET in case.value or key in SECRET_SETTINGS or rest.startswith(("[", "{"))
     return has_field and (has_value or is_secret or not case.value.isprintable())
 
 
