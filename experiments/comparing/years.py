@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from experiments.stats.paired import Comparison, compare_outcomes
 from experiments.storage.journal import HEADER
+from experiments.years.spec import WORLD
 from experiments.years.summary import BETTER
 from experiments.years.transcript import read_outcome
-from experiments.years.year_mode import RESULT, WORLD, is_year, read_todays_header
+from experiments.years.year_mode import RESULT, is_year, read_todays_header
 from terms.strict_json import strict_loads
 
 UNFINISHED = "unfinished"

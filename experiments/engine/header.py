@@ -7,9 +7,9 @@ import platform
 import sys
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from terms import __version__
 from terms.config import Frozen
@@ -17,7 +17,15 @@ from terms.strict_json import strict_dumps
 
 FORMAT: Literal[2] = 2
 PACKAGE = "terms-commerce"
-Spec = TypeVar("Spec", bound=BaseModel)
+
+
+class Recipe(BaseModel):
+    """What a run is a run of, in full; ``pinned`` names the digest that every header of such runs has."""
+
+    pinned: ClassVar[str]
+
+
+Spec = TypeVar("Spec", bound=Recipe)
 
 
 class Header(Frozen, Generic[Spec]):
@@ -35,6 +43,12 @@ class Header(Frozen, Generic[Spec]):
     digests: dict[str, str]
     versions: dict[str, str]
     salt: str = Field("", description="of the seeds that agents are handed; empty where anybody may know them")
+
+    @model_validator(mode="after")
+    def _is_pinned(self) -> Self:
+        if self.spec.pinned not in self.digests:
+            raise ValueError(f"digests are of {', '.join(self.digests) or 'nothing'}; needed is {self.spec.pinned}")
+        return self
 
 
 def make_header(

@@ -14,6 +14,7 @@ from experiments.engine.header import Header, Spec, code_versions
 from experiments.engine.run import LOGS, load_run, logs_bytes
 from experiments.engine.task import R, StoredMode
 from experiments.llm.calls import MODEL_CALLS, Ended, Recalled, Reserved, read_calls
+from experiments.llm.free_text import blank_thinking
 from experiments.storage.files import LOCK, read_whole
 from experiments.storage.journal import HEADER, read_journal
 from terms.strict_json import strict_loads
@@ -51,7 +52,8 @@ def not_covered(task: StoredMode[Spec, R], folder: str | Path, run: R | None = N
         lines.append(f"{MODEL_CALLS}: the run is not finished; calls of what is not logged yet")
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if name not in covered and not path.is_dir():
+        name = name if name.isprintable() else repr(name)[1:-1]
+        if name not in covered and (path.is_symlink() or not path.is_dir()):
             lines.append(f"{name}: no part of the run, or of one that is not finished")
     return lines
 
@@ -85,8 +87,8 @@ def _world_findings(task: StoredMode[Spec, R], header: Header[Spec]) -> Iterator
 def call_findings(folder: Path, receipts: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield what is wrong with the log that the reported cost is summed from; a run without models has none.
 
-    Every reply that a receipt says was read must have been logged: as answered, or as an attempt whose end was lost
-    with the machine, which counts as unknown money. How many lines there are in all is in ``logs.json``.
+    Every reply that a receipt says was read must have been logged, in the same words: as answered, or as an attempt
+    whose end was lost with the machine, which counts as unknown money. ``logs.json`` has the number of lines.
     """
     torn = read_journal(folder / MODEL_CALLS).torn
     if torn:
@@ -96,10 +98,16 @@ def call_findings(folder: Path, receipts: Iterable[Mapping[str, Any]]) -> Iterat
     answered = {row.call_id for row in rows if isinstance(row, Recalled)}
     answered |= {row.call_id for row in ended.values() if row.completion is not None}
     answered |= {row.call_id for row in rows if isinstance(row, Reserved) and row.attempt_id not in ended}
-    read = [attempt["call_id"] for turn in receipts for attempt in turn["attempts"] if attempt["text"]]
+    attempts = [attempt for turn in receipts for attempt in turn["attempts"]]
+    read = [attempt["call_id"] for attempt in attempts if attempt["text"]]
     missing = [call for call in read if call not in answered]
+    said = {row.call_id: row.completion["text"] or "" for row in ended.values() if row.completion is not None}
     if missing:
         yield f"{MODEL_CALLS} lacks {len(missing)} of {len(read)} answers that the log has read, {missing[0]} first"
+    for attempt in attempts:
+        call = attempt["call_id"]
+        if "text_start" in attempt and call in said and attempt["text"] != blank_thinking(said[call]).strip():
+            yield f"the receipt of {call} has another text than {MODEL_CALLS}"
 
 
 def _length_findings(folder: Path, expected: bytes) -> Iterator[str]:

@@ -9,13 +9,13 @@ from dataclasses import asdict
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from commerce.economics import EconomicsConfig, Perspective, unit_economics
-from experiments.engine.header import Header
+from experiments.engine.header import Header, Recipe
 from terms import GameConfig, Scenario, catalog_suite, fresh_suite, load_catalog, published_suite
 from terms.catalog import Catalog, DroppedRow
 from terms.catalog_columns import parse_columns
@@ -39,8 +39,10 @@ class SuiteKind(StrEnum):
     CATALOG = "catalog"
 
 
-class SuiteSpec(Frozen):
+class SuiteSpec(Frozen, Recipe):
     """A suite by its recipe. The same recipe gives the same episodes in any process."""
+
+    pinned: ClassVar[str] = SUITE
 
     kind: SuiteKind
     path: str | None = None

@@ -110,7 +110,8 @@ def check_receipts(receipts: Any) -> list[dict[str, Any]]:
         raise ValueError("receipts are no list")
     for turn in receipts:
         if not isinstance(turn, dict) or set(turn) != {"round", "verdict", "attempts"}:
-            raise ValueError(f"a receipt has {', '.join(sorted(turn))}, needed are round, verdict and attempts")
+            found = ", ".join(sorted(turn)) if isinstance(turn, dict) else repr(turn)[:60]
+            raise ValueError(f"a receipt has {found}, needed are round, verdict and attempts")
         attempts = turn["attempts"]
         if not isinstance(attempts, list) or not attempts:
             raise ValueError("a receipt has no attempts")
@@ -118,7 +119,7 @@ def check_receipts(receipts: Any) -> list[dict[str, Any]]:
             if not isinstance(part, dict) or part.get("verdict") not in list(Verdict):
                 raise ValueError(f"a receipt has no verdict out of {', '.join(Verdict)}")
         if not all(map(_is_attempt, attempts)):
-            raise ValueError("an attempt of a receipt lacks its kind, call_id, text, repairs or problem")
+            raise ValueError("an attempt of a receipt lacks its kind, call_id, text, text_start, repairs or problem")
     return receipts
 
 
@@ -126,6 +127,7 @@ def _is_attempt(part: Mapping[str, Any]) -> bool:
     repairs = part.get("repairs")
     return (
         all(isinstance(part.get(name), str) for name in ("kind", "call_id", "text"))
+        and type(part.get("text_start")) is int
         and isinstance(repairs, list)
         and all(isinstance(repair, str) for repair in repairs)
         and isinstance(part.get("problem", 0), str | None)

@@ -34,8 +34,9 @@ from experiments.serving.wire import (
 from experiments.serving.worlds import Worlds
 from experiments.storage.journal import JournalWriter
 from experiments.years.run import concluded, just_played, reopened
+from experiments.years.spec import WORLD
 from experiments.years.transcript import TRANSCRIPT, EndRecord, Line, Outcome, OutcomeRecord, Said, TurnRecord
-from experiments.years.year_mode import ENDED, MODE, WORLD, YearMode, open_session
+from experiments.years.year_mode import ENDED, MODE, YearMode, open_session
 from terms.strict_json import strict_dumps
 
 

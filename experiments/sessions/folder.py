@@ -25,12 +25,12 @@ GAP = "gap.json"
 """What ``terms bankroll --gap`` found; no part of the results, as it needs the agent."""
 
 
-MODE = "bankroll"
+BANKROLL = "bankroll"
 
 
 def is_sessions(folder: Path) -> bool:
     """Whether ``folder`` holds bankroll sessions; a header that cannot be read says nothing."""
-    return holds(folder, MODE)
+    return holds(folder, BANKROLL)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,16 @@ from commerce.bankroll import PeriodRecord, SessionRecord
 from commerce.economics import build_chain, unit_economics
 from experiments.engine.header import Header
 from experiments.engine.task import Job, Row
-from experiments.sessions.folder import GAP, LOG, MODE, PARQUET, SUMMARY, SessionsRun, periods_parquet, session_record
+from experiments.sessions.folder import (
+    BANKROLL,
+    GAP,
+    LOG,
+    PARQUET,
+    SUMMARY,
+    SessionsRun,
+    periods_parquet,
+    session_record,
+)
 from experiments.sessions.gap_file import gap_findings
 from experiments.sessions.play import SessionJob, has_ended
 from experiments.sessions.records import Place, episode_of, period_row, read_logged, settled_period
@@ -23,7 +32,7 @@ from terms.strict_json import strict_dumps
 class SessionsTask:
     """See :class:`experiments.engine.task.Task`."""
 
-    mode = MODE
+    mode = BANKROLL
     log = LOG
     tables = (PARQUET,)
     spec_type = SessionsSpec

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
+from experiments.engine.header import Recipe
 from terms import Scenario
 from terms.config import Frozen
 from terms.strict_json import strict_dumps
@@ -28,8 +29,10 @@ class Arm(StrEnum):
     MEMORYLESS = "memoryless"
 
 
-class SessionsSpec(Frozen):
+class SessionsSpec(Frozen, Recipe):
     """Chains, money and arms. The same spec gives the same sessions in any process."""
+
+    pinned: ClassVar[str] = CHAINS
 
     chain: ChainConfig = ChainConfig()
     bankroll: BankrollConfig = BankrollConfig()

@@ -5,23 +5,28 @@ from __future__ import annotations
 import functools
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, model_validator
 
 from commerce.config import RULES_VERSION, Rules, rules_named
 from commerce.types import World
 from commerce.world import DEFAULT_SEED, generate_world, load_world
 from experiments.engine.folder import STORED
+from experiments.engine.header import Recipe
+
+WORLD = "world"
+"""Name of the digest in a header: of the world."""
 
 
-class YearSpec(BaseModel):
+class YearSpec(Recipe):
     """What is asked of one year, whoever plays it. ``world_dir`` replaces the generated world.
 
     Years that differ in ``repeat`` alone are runs in one world: its draws are the same, the agent's own are not.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    pinned: ClassVar[str] = WORLD
 
     world_seed: int = Field(DEFAULT_SEED, ge=0)
     world_dir: str | None = None

@@ -19,7 +19,7 @@ from experiments.llm.calls import MODEL_CALLS, read_calls, spending_of
 from experiments.storage.journal import chain_start, encode_lines, read_journal
 from experiments.years.seats import YearSeat
 from experiments.years.sitting import YearSitting
-from experiments.years.spec import YearSpec
+from experiments.years.spec import WORLD, YearSpec
 from experiments.years.transcript import (
     OUTCOME,
     TRANSCRIPT,
@@ -31,7 +31,7 @@ from experiments.years.transcript import (
 )
 from terms.strict_json import strict_dumps, strict_loads
 
-MODE, WORLD = "year", "world"
+MODE = "year"
 STORE_CALLS, RESULT = "store_calls.jsonl", "result.json"
 DERIVED = (STORE_CALLS, RESULT)
 """What only a scored year has."""

@@ -25,13 +25,16 @@ from experiments.sessions.gap import sessions_gap
 from experiments.sessions.gap_file import write_gap
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
+from experiments.storage.journal import HEADER, encode_line
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
 from terms.agents import build_scripted
+from terms.strict_json import strict_loads
 from tests.experiments.engine.damage import damaged
+from tests.experiments.folders import rewrite_log
 from tests.experiments.sessions.test_gap import CHAIN, RULES, SPEC
 
 PATIENT = build_scripted("patient")
@@ -131,6 +134,40 @@ def test_an_emptied_log_of_model_calls_is_found(tmp_path):
     assert f"{LOGS} is not what {MODEL_CALLS} give" in found[-1]
 
 
+def test_a_receipt_says_what_the_log_of_calls_says(tmp_path):
+    KINDS["episodes of a model"](tmp_path, 5)
+
+    def other_words(rows):
+        rows[0]["receipts"][0]["attempts"][0]["text"] = "other words"
+        return rows
+
+    rewrite_log(tmp_path / LOG, other_words)
+    found = verify_run(EPISODES, tmp_path)
+    assert f"/r1/first has another text than {MODEL_CALLS}" in found[0]
+
+
+def test_a_receipt_that_is_none_is_said_in_one_line(tmp_path):
+    KINDS["episodes of a model"](tmp_path, 5)
+
+    def no_receipt(rows):
+        rows[0]["receipts"] = [None]
+        return rows
+
+    rewrite_log(tmp_path / LOG, no_receipt)
+    assert verify_run(EPISODES, tmp_path) == [
+        f"{tmp_path / LOG}, line 1: a receipt has None, needed are round, verdict and attempts"
+    ]
+
+
+@pytest.mark.parametrize("play", [episodes, merchants_year])
+def test_a_header_without_the_digest_of_its_mode_is_none(tmp_path, play):
+    play(tmp_path, 5)
+    header = strict_loads((tmp_path / HEADER).read_bytes())["data"] | {"digests": {"other": "x"}}
+    (tmp_path / HEADER).write_bytes(encode_line(header))
+    (found,), _ = check_folder(tmp_path)
+    assert "digests are of other; needed is " in found
+
+
 def test_a_second_line_for_an_episode_is_found(tmp_path):
     episodes(tmp_path, 3)
     data = (tmp_path / LOG).read_bytes()
@@ -142,7 +179,12 @@ def test_a_second_line_for_an_episode_is_found(tmp_path):
 def test_what_is_no_part_of_a_run_is_listed(tmp_path):
     catalogue(tmp_path / "run", 3)
     assert (tmp_path / "run" / DROPPED).exists()
-    (tmp_path / "run" / "report.html").write_text("mine")
+    (tmp_path / "run" / "two\nlines").write_text("mine")
+    (tmp_path / "run" / "link").symlink_to(tmp_path, target_is_directory=True)
+    strange = not_covered(EPISODES, tmp_path / "run")
+    assert [line.partition(":")[0] for line in strange] == ["link", "two\\nlines"]
+    (tmp_path / "run" / "two\nlines").rename(tmp_path / "run" / "report.html")
+    (tmp_path / "run" / "link").unlink()
     assert not_covered(EPISODES, tmp_path / "run") == [
         "report.html: no part of the run, or of one that is not finished"
     ]

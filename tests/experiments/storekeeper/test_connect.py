@@ -60,7 +60,7 @@ def test_money_and_pace_may_change_and_what_changes_an_answer_may_not(tmp_path):
 
 
 def header_of(made, **spec):
-    return make_header("year", made.name, YearSpec(**spec), {}, made.settings)
+    return make_header("year", made.name, YearSpec(**spec), {"world": "d"}, made.settings)
 
 
 def test_a_stored_year_names_its_seat():
