@@ -1,5 +1,8 @@
 """The decomposition: identities in every episode and slice, scripted agents, planted faults, bad input."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +13,7 @@ from oracle.agents import BELIEF_AGENTS
 from oracle.arms import Arms, run_arms
 from oracle.decomposition import decompose, decompose_arms
 from oracle.diagnosis import DOCUMENTED_EPISODES
+from oracle.gaps import Decomposition, PartRow
 from oracle.interventions import BayesOptimal
 from oracle.prior import Grid
 from terms.agents.scripted import Patient, RandomLegal
@@ -188,3 +192,18 @@ def test_bad_requests_are_refused(reports):
         decompose(Patient(), suite=[])
     with pytest.raises(ValueError, match=r"played has shape \(2,\); there are 1 scenarios"):
         Arms(SUITE[:1], *(np.zeros(2) for _ in range(6)))
+
+
+def test_it_shows_itself_as_a_table_whose_text_is_no_markup():
+    rows = (PartRow("overall", "all", "gap", 1.23456, None, None, 3),)
+    html = Decomposition("<b>x", "clairvoyant", None, rows)._repr_html_()
+    assert "<td>1.235</td><td>-</td><td>-</td><td>3</td>" in html
+    assert "<b>" not in html
+    assert "&lt;b&gt;x" in html
+
+
+def test_its_rows_go_to_pandas_where_that_is_installed(monkeypatch):
+    rows = (PartRow("overall", "all", "gap", 1.0, None, None, 3),)
+    frames = SimpleNamespace(DataFrame=lambda data, columns: [dict(zip(columns, row, strict=True)) for row in data])
+    monkeypatch.setitem(sys.modules, "pandas", frames)
+    assert Decomposition("x", "clairvoyant", None, rows).to_frame() == [rows[0]._asdict()]
