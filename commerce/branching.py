@@ -1,4 +1,4 @@
-"""Another merchant takes over a played year on the morning of a day, on the same luck.
+"""Another merchant takes over a played year on the morning of a day, on the same draws.
 
 The calls of the year are made again up to the one that brings the morning (if that call acts as well, because closing
 time came first, it is carried out), and then somebody else goes on. All draws are keyed by what they are for, so the

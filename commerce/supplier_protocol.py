@@ -1,4 +1,4 @@
-"""The seam between the store and its suppliers.
+"""What the store and its suppliers promise each other.
 
 The store gives a conversation the world, the rules, the clock and two ways to move money; a conversation gives back
 what was said and what became of each structured action. Neither knows how the other is built: suppliers never touch the

@@ -1,4 +1,4 @@
-"""The nouns of the store year: closed sets, the parts of a world, and what crosses the procurement seam.
+"""The nouns of the store year: closed sets, the parts of a world, and what passes between the store and its suppliers.
 
 Entities are referred to by their index in the world's tables (``sku``, ``supplier``, ``store_type``), agents see the
 string ids. Days are counted from 0 (1 January of the calendar year); money is integer fen (0.01 yuan). Everything here

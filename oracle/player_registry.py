@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RegisteredPlayer(NamedTuple):
-    """A player of the roster.
+    """A player of the registry.
 
     ``build`` makes its agent for a scenario. ``values_for`` says for a scenario the laws whose fitted values it plays
     with, ``None`` for one that needs none. ``is_reference`` marks those that %Oracle may be measured against.

@@ -1,4 +1,4 @@
-r"""Carrying a plan out on the luck of a world: no minutes, no talks, no words, and the ledger of the year.
+r"""Carrying a plan out on the draws of a world: no minutes, no talks, no words, and the ledger of the year.
 
 Every day the plan's acts are done in their order, then what its defaults add, then the daily step of the store runs as
 in any year. Where the plan was changed, or the money is another, not all of it can be done:

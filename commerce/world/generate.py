@@ -1,10 +1,10 @@
-"""A world from a seed: catalogue, roster, fraud map and calendar.
+"""A world from a seed: catalogue, suppliers, fraud map and calendar.
 
 Worlds are of matched difficulty by construction. Every world has the same store types and categories, as many SKUs and
 honest and fraudulent suppliers in each category, and the same number of suppliers of each personality and fraud. Within
 a category reference prices and return rates are stratified uniforms on the category's band (one SKU in each n-th part,
 in random order), so their distributions match from world to world while no SKU is the same. Identifiers, names and the
-order of the roster are drawn independently of everything hidden.
+order of the suppliers are drawn independently of everything hidden.
 """
 
 from __future__ import annotations

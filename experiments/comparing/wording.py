@@ -40,15 +40,15 @@ def pair_row(found: Difference) -> tuple[str, ...]:
 
 
 def pairing_sentence(differences: Sequence[Difference]) -> str:
-    """Say whether meeting the same luck made the differences surer."""
+    """Say whether meeting the same draws made the differences surer."""
     known = [(d.pairing.deviation, d.pairing.unpaired_deviation) for d in differences]
     pairs = [(paired, unpaired) for paired, unpaired in known if paired is not None and unpaired is not None]
     if not pairs:
-        return "Too few shared blocks to say whether meeting the same luck helps."
+        return "Too few shared blocks to say whether meeting the same draws helps."
     helped = sum(paired < unpaired for paired, unpaired in pairs)
     if not helped:
-        return "Meeting the same luck brings nothing here: no difference varies less than between unpaired agents."
-    return f"Meeting the same luck makes {helped} of {len(pairs)} differences vary less than between unpaired agents."
+        return "Meeting the same draws brings nothing here: no difference varies less than between unpaired agents."
+    return f"Meeting the same draws makes {helped} of {len(pairs)} differences vary less than between unpaired agents."
 
 
 def family_sentence(comparison: Comparison) -> str:

@@ -115,7 +115,7 @@ class Transport:
         """
         try:
             return self._redact(self._read(body, request_id, num_failed))
-        except Exception as error:  # noqa: BLE001  # the seam: what is not a failed call is raised again by from_exception
+        except Exception as error:  # noqa: BLE001  # the border: what is not a failed call is raised again by from_exception
             failure = from_exception(error, self._timing.wall_clock(), self._redact)
         if isinstance(failure, TimedOut) and failure.maybe_billed and self._deadline.is_over:
             failure.detail = self._too_late

@@ -4,7 +4,7 @@ For block ``i`` let ``d_i`` be the difference of two agents' mean outcomes over 
 is the mean of ``d_i``, with the interval and the p-value of :mod:`terms.intervals`; all pairs compared are one family
 of tests (:mod:`experiments.stats.families`), which gives the verdicts and the interval each was decided on. Beside it
 stand the spread of ``d_i`` and what it would be for two agents on different blocks, ``sqrt(var a + var b)``, with the
-correlation that makes the two differ: where it is not above 0, meeting the same luck brings nothing.
+correlation that makes the two differ: where it is not above 0, meeting the same draws brings nothing.
 
 How often one agent does better than another is ``P(X > Y)`` with ties counted half (Agarwal et al. 2021, Deep
 Reinforcement Learning at the Edge of the Statistical Precipice), over all pairs of repeats. Paired, the two meet the

@@ -1,4 +1,4 @@
-"""The seam: no exception of the client library or its transport passes unmapped."""
+"""The border: no exception of the client library or its transport passes unmapped."""
 
 from __future__ import annotations
 
