@@ -17,6 +17,7 @@ from experiments.stats.numerals import number_text
 if TYPE_CHECKING:
     from oracle.tables import SuiteValue
 
+_SHARE_HEADINGS = ("clairvoyant_share", "oracle_share", "oracle_se_plus", "lower", "upper", "width")
 _SE_HEADINGS = ("oracle_se_plus", "se_lower", "se_upper")
 
 
@@ -78,21 +79,18 @@ def oracle(  # noqa: PLR0913 - one parameter an option
 
 
 def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
-    headings = ("clairvoyant_share", "oracle_share", "oracle_se_plus", "lower", "upper", "width")
     found = {(row.slice, row.label, row.quantity): row for row in rows}
     slices = list(dict.fromkeys((row.slice, row.label) for row in rows))
-    table = [
-        (f"{kind} {name}", *(estimate(found[kind, name, quantity]._asdict()) for quantity in headings),
-         str(found[kind, name, "oracle_utility"].n))
-        for kind, name in slices
-    ]  # fmt: skip
-    print_table(text_table(f"shares of the mean zopa on {label}", ("slice", *headings, "n"), table))
-    lines = [
-        (f"{kind} {name}", *(estimate(found[kind, name, quantity]._asdict()) for quantity in _SE_HEADINGS),
-         str(found[kind, name, "se_lower"].n))
-        for kind, name in slices
-    ]  # fmt: skip
-    print_table(text_table("surplus efficiency, feasible episodes", ("slice", *_SE_HEADINGS, "n"), lines))
+    for title, headings, counted in (
+        (f"shares of the mean zopa on {label}", _SHARE_HEADINGS, "oracle_utility"),
+        ("surplus efficiency, feasible episodes", _SE_HEADINGS, "se_lower"),
+    ):
+        lines = [
+            (f"{kind} {name}", *(estimate(found[kind, name, quantity]._asdict()) for quantity in headings),
+             str(found[kind, name, counted].n))
+            for kind, name in slices
+        ]  # fmt: skip
+        print_table(text_table(title, ("slice", *headings, "n"), lines))
     out("lower: earned by the reference minus two standard errors; upper: the clairvoyant plus two. Both hold up to")
     out("sampling; the optimum of a player who is not told the type lies between them, nearer to lower.")
 
