@@ -150,7 +150,8 @@ def with_model_keys(args: Sequence[str], known: Set[str]) -> list[str]:
         if key.partition(".")[0] not in _model_keys():
             found.append(arg)
             continue
-        if not is_pair and (value := next(rest, "")) == "":
+        value = value if is_pair else next(rest, "--")
+        if not is_pair and value.startswith("--"):
             raise ValueError(f"{name} needs a value")
         found += ["--model", f"{key}={value}"]
     return found

@@ -19,7 +19,6 @@ from experiments.cli.show import count_bar, note
 from experiments.llm.settings import Prices
 from experiments.players.model_options import NEGOTIATOR_KEYS, ModelOptions
 from experiments.players.player import Player, as_player
-from experiments.players.registry import Need, build_agent, needs_of
 from experiments.players.seat import LOCAL, ModelSeat
 from experiments.storage.files import exclusive_lock, folder_name
 from terms import GameConfig, Scenario
@@ -56,6 +55,8 @@ def seat_player(agent: str, asked: ModelOptions, game: GameConfig, where: Where)
     ValueError
         If a language model would play on other machines: its calls are counted in this process.
     """
+    from experiments.players.registry import Need, build_agent, needs_of
+
     if Need.MODEL not in needs_of(agent):
         return Seating(build_agent(agent, asked, game), where.workers or 1)
     if where.scheduler is not None:
@@ -196,6 +197,8 @@ def prepare_player(name: str, player: Player, scenarios: Sequence[Scenario]) -> 
         The player, pinned to those values: their digests under ``fitted_values``, by family and regimes. Itself, if it
         uses none.
     """
+    from experiments.players.registry import Need, needs_of
+
     if Need.VALUES not in needs_of(name):
         return player
     if any(scenario.product for scenario in scenarios):
