@@ -66,13 +66,13 @@ def plot_curves(  # noqa: PLR0913 - what is drawn, then how
     ``others`` are faint behind it; ``baseline`` is dashed, with a band of its own.
     """
     for other in others:
-        rounds, centre, _, _ = _as_arrays(other)
+        rounds, centre, _, _ = curve_arrays(other, first=1)
         ax.plot(rounds, centre, color=colors.ghost, linewidth=1.0)
     if baseline:
-        rounds, centre, low, high = _as_arrays(baseline)
+        rounds, centre, low, high = curve_arrays(baseline, first=1)
         ax.fill_between(rounds, low, high, color=colors.ghost, alpha=0.35, linewidth=0)
         ax.plot(rounds, centre, color=colors.muted, linewidth=1.6, linestyle="--")
-    rounds, centre, low, high = _as_arrays(curve)
+    rounds, centre, low, high = curve_arrays(curve, first=1)
     ax.fill_between(rounds, low, high, color=colors.accent, alpha=0.22, linewidth=0)
     ax.plot(rounds, centre, color=colors.accent, linewidth=2.0, marker="o", markersize=3.5, clip_on=False)
     ax.set_xlim(0.6, max(2, len(curve)) + 0.4)
@@ -105,7 +105,10 @@ def plot_profits(ax: Axes, parts: Mapping[str, tuple[Estimate, Estimate]], *, co
     return ax
 
 
-def _as_arrays(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return rounds, estimates and bounds; nan where undefined, so that nothing is drawn there."""
+def curve_arrays(curve: Curve, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rounds or periods from ``first`` on, estimates and bounds, each of shape (len(curve),).
+
+    They are nan where undefined, so that nothing is drawn there.
+    """
     table = np.array([[value.estimate, value.low, value.high] for value in curve], dtype=float).reshape(-1, 3)
-    return np.arange(1, len(curve) + 1), table[:, 0], table[:, 1], table[:, 2]
+    return np.arange(first, first + len(curve)), table[:, 0], table[:, 1], table[:, 2]

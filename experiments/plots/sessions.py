@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commerce.bankroll import SessionRecord
-from experiments.plots.charts import Curve
+from experiments.plots.charts import Curve, curve_arrays
 from experiments.sessions.summary import balance_curve, survival_curve
 from oracle.bankroll.ruin import cash_law
 from oracle.palette import PLAIN_PALETTE, Palette
@@ -56,10 +56,10 @@ def plot_survival(
 ) -> Axes:
     """Draw the Kaplan-Meier curve with its interval as a band, other agents faint behind it."""
     for other in others:
-        periods, centre, _, _ = _arrays(other)
+        periods, centre, _, _ = curve_arrays(other, first=0)
         ax.step(periods, centre, where="post", color=colors.ghost, linewidth=1.0)
     curve = survival_curve(sessions)
-    periods, centre, low, high = _arrays(curve)
+    periods, centre, low, high = curve_arrays(curve, first=0)
     ax.fill_between(periods, low, high, step="post", color=colors.accent, alpha=0.22, linewidth=0)
     ax.step(periods, centre, where="post", color=colors.accent, linewidth=2.0)
     ax.set_ylim(-0.03, 1.05)
@@ -67,7 +67,7 @@ def plot_survival(
 
 
 def _band(ax: Axes, curve: Curve, colors: Palette) -> None:
-    periods, centre, low, high = _arrays(curve)
+    periods, centre, low, high = curve_arrays(curve, first=0)
     ax.fill_between(periods, low, high, color=colors.accent, alpha=0.22, linewidth=0)
     ax.plot(periods, centre, color=colors.accent, linewidth=2.0)
 
@@ -79,11 +79,6 @@ def _over_periods(ax: Axes, size: int, label: str, colors: Palette) -> Axes:
     ax.grid(visible=True, axis="y", color=colors.grid)
     ax.spines["left"].set_visible(False)
     return ax
-
-
-def _arrays(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    table = np.array([[value.estimate, value.low, value.high] for value in curve], dtype=float).reshape(-1, 3)
-    return np.arange(len(curve)), table[:, 0], table[:, 1], table[:, 2]
 
 
 def plot_dollar_values(ax: Axes, policies: Mapping[str, Valued], *, period: int = 1, most: float = 100.0) -> Axes:
