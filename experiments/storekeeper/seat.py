@@ -60,7 +60,7 @@ class StorekeeperSeat(YearSeat):
 
     @property
     def limits(self) -> Limits:  # type: ignore[override]  # a field of other seats
-        """Limits of its sessions."""
+        """Limits of its years."""
         return self.storekeeper.limits
 
     @property

@@ -1,7 +1,7 @@
 """What every agent is told before its year, generated from the rules so that no stated number can drift from them.
 
 The templates in ``prompts/`` hold words only; every number comes from :class:`commerce.config.Rules`, the public facts
-of the world, the tools, and the limits of the session.
+of the world, the tools, and the limits of the year.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def briefing(setting: Setting, limits: Limits, extra: Mapping[str, Any] | None =
     setting
         The world and rules of the year.
     limits
-        Limits of the session.
+        Limits of the year.
     extra
         What a model's own harness adds: ``context`` about its window, ``tools_as_json`` where tools are called in text.
     """
