@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,9 +55,8 @@ class EpisodesTask:
             if not record.is_excluded
         }
         spec = run.header.spec
-        trials = [(index, repeat) for index in range(len(spec.build())) for repeat in range(spec.repeats)]
-        ids = [scenario.scenario_id for scenario in spec.build()]
-        todo = [trial for trial in trials if (ids[trial[0]], trial[1]) not in done]
+        trials = product(enumerate(spec.build()), range(spec.repeats))
+        todo = [(place, repeat) for (place, each), repeat in trials if (each.scenario_id, repeat) not in done]
         return suite_jobs(spec, todo, concurrency, run.header.salt)
 
     def done(self, run: Run) -> int:
