@@ -13,7 +13,7 @@ from experiments.engine.folder import RunError
 from experiments.engine.run import load_run
 from experiments.engine.verify import call_findings
 from experiments.episodes.suite_task import EPISODES
-from experiments.llm.spending import Spending
+from experiments.llm.spending import Spending, dollars_text
 from experiments.modes import task_of
 from experiments.sessions.session_task import SESSIONS
 from terms.estimates import Estimate
@@ -74,7 +74,7 @@ def _show_facts(facts: CallFacts, per_episode: Estimate | None = None) -> None:
 
 def _settled(spent: Spending) -> str:
     """Return the money that is known; none of it is no statement of zero where some is unknown."""
-    return "-" if spent.num_settled == 0 and spent.num_unknown else f"${spent.settled_microusd / 1e6:.6f}"
+    return "-" if spent.num_settled == 0 and spent.num_unknown else dollars_text(spent.settled_microusd)
 
 
 def _year_cost(folder: Path, *, as_json: bool) -> None:

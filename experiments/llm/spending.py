@@ -102,6 +102,7 @@ class Spending(Record):
         return self.model_copy(update={name: getattr(self, name) + change for name, change in changes.items()})
 
 
+MICRO = 1_000_000
 FIRST_GUESS_MICROUSD = 10_000
 """One cent: what a call is taken to cost before any price has been seen."""
 
@@ -177,18 +178,18 @@ class Meter:
     def _refusal(self, held: int) -> str:
         spent = self._spending
         return (
-            f"the spending ceiling of {_dollars(self._ceiling or 0)} is reached: "
-            f"{_dollars(spent.settled_microusd)} spent, "
-            f"{_dollars(spent.unknown_held_microusd)} set aside for {spent.num_unknown} attempts of unknown cost, "
-            f"and the next call may cost {_dollars(held)}"
+            f"the spending ceiling of {dollars_text(self._ceiling or 0)} is reached: "
+            f"{dollars_text(spent.settled_microusd)} spent, "
+            f"{dollars_text(spent.unknown_held_microusd)} set aside for {spent.num_unknown} attempts of unknown cost, "
+            f"and the next call may cost {dollars_text(held)}"
         )
 
 
-def _dollars(microusd: int) -> str:
-    return f"${microusd // 1_000_000}.{microusd % 1_000_000:06d}"
+def dollars_text(microusd: int) -> str:
+    """Return an amount of micro-dollars in dollars, to the last digit."""
+    return f"${microusd // MICRO}.{microusd % MICRO:06d}"
 
 
-MICRO = 1_000_000
 _IMPLAUSIBLE = 10**12
 
 

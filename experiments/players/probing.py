@@ -23,7 +23,7 @@ from experiments.llm.errors import (
 from experiments.llm.free_text import blank_thinking
 from experiments.llm.records import Completion
 from experiments.llm.settings import Effort, ModelSettings, Prices
-from experiments.llm.spending import Meter
+from experiments.llm.spending import Meter, dollars_text
 from experiments.llm.transport import ListedModel
 
 Grade = Literal["yes", "partly", "no", "unknown"]
@@ -182,7 +182,7 @@ def _read_off(reply: Completion, found: Probe) -> None:
         thought = f", {usage.reasoning_tokens} of them reasoning" if usage.reasoning_tokens else ""
         found.add("usage", "yes", f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{thought}")
     if usage.cost_microusd is not None:
-        found.add("price", "yes", f"stated with each answer; this one ${usage.cost_microusd / 1e6:.6f}")
+        found.add("price", "yes", f"stated with each answer; this one {dollars_text(usage.cost_microusd)}")
     elif found.prices is not None:
         found.add("price", "yes", "by a price list")
     else:

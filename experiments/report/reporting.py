@@ -12,6 +12,7 @@ from experiments.episodes.config import DATA, SUITE, check_same_suite
 from experiments.episodes.folder import Run, run_money
 from experiments.episodes.money_metrics import money_object
 from experiments.llm.calls import MODEL_CALLS, read_calls
+from experiments.llm.spending import dollars_text
 from experiments.players.costing import call_facts, cost_per_episode, reply_rates
 from experiments.report import ModelFacts, ReportRun, SuiteComparison, write_report
 from experiments.report.explaining import belief_facts, posterior_check, read_waterfall
@@ -175,7 +176,7 @@ def _model_notices(agent: str, model: ModelFacts) -> list[str]:
     if asked != _OWN_EFFORT and (other := [effort for effort in model.efforts if effort != asked]):
         notices.append(f"{agent} was asked with effort {asked}; its server says that it applied {', '.join(other)}")
     if model.voice_microusd:
-        notices.append(f"${model.voice_microusd / 1e6:.6f} of what {agent} cost is the counterpart's voice")
+        notices.append(f"{dollars_text(model.voice_microusd)} of what {agent} cost is the counterpart's voice")
     if model.num_unknown:
         notices.append(f"the cost of {model.num_unknown:,} attempts of {agent} is unknown and in no sum")
     return notices
