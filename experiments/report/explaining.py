@@ -57,7 +57,7 @@ def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
 
 class _DecompositionRow(BaseModel):
     label: str
-    part: Part
+    part: str
     estimate: float | None
     low: float | None
     high: float | None
