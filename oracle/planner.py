@@ -22,7 +22,7 @@ from terms.aliases import Floats
 from terms.cues import POSTURES
 from terms.types import Accept, Action, Belief, Cue, Observation, Offer, Reject, Role
 
-ACCEPT, OFFER, REJECT = range(3)
+ACCEPT, OFFER, REFUSE = range(3)
 HIDDEN_CUE = (-1, -1)
 
 
@@ -167,7 +167,7 @@ def to_action(decision: BestMove, tracker: BeliefTracker, observation: Observati
     belief = tracker.stated_belief()
     if decision.kind == ACCEPT:
         return Accept(belief=belief)
-    if decision.kind == REJECT:
+    if decision.kind == REFUSE:
         return Reject(belief=belief)
     last = observation.last_own_offer
     if last is not None and tracker.offers[-1] == decision.price:

@@ -51,7 +51,8 @@ def defined(source: str) -> set[str]:
             names.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+            parts = [part for target in targets for part in getattr(target, "elts", [target])]
+            names |= {part.id for part in parts if isinstance(part, ast.Name)}
     return {name for name in names if not name.startswith("_")}
 
 

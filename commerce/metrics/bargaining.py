@@ -21,12 +21,11 @@ from statistics import fmean, pstdev
 import numpy as np
 
 from commerce.metrics.measure import Measure, difference, mean, weighted_mean
+from commerce.procurement.talks import AGREEMENT, OPEN
 from commerce.types import NegotiationRecord
 
 NUM_SHUFFLES = 400
 SHUFFLE_SEED = 20260101
-AGREEMENT = "agreement"
-OPEN = "open"
 _MIN_RECORDS = 4
 
 

@@ -44,7 +44,7 @@ from inspect_ai.tool import ToolCall as InspectCall  # noqa: E402
 from inspect_ai.util import JSONSchema  # noqa: E402
 
 AGENT = "inspect"
-RESULT = "store_year"
+SCORE_KEY = "store_year"
 
 
 @task
@@ -80,13 +80,13 @@ def run_store(rules: str, num_days: int, max_turns: int) -> Solver:
         system, user = (str(message["content"]) for message in session.opening.messages)
         state.messages = [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
         while not session.is_over:
-            state.store.set(RESULT, unfinished(session))  # a limit of Inspect's ends the sample from outside
+            state.store.set(SCORE_KEY, unfinished(session))  # a limit of Inspect's ends the sample from outside
             state = await generate(state, tool_calls="none")
             if state.output.stop_reason == "model_length" and len(state.messages) > 3:
                 state.messages = await trim_messages(state.messages[:-1])
                 continue
             state.messages += answers(session, state.output)
-        state.store.set(RESULT, score_year(session))
+        state.store.set(SCORE_KEY, score_year(session))
         state.completed = True
         return state
 
@@ -98,7 +98,7 @@ def final_assets() -> Scorer:
     """Return the scorer: bank, wallet and escrow at the end in yuan, and over the initial balance."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        result: dict[str, Any] = state.store.get(RESULT)
+        result: dict[str, Any] = state.store.get(SCORE_KEY)
         value = {name: result[name] for name in ("final_assets", "multiplier")}
         return Score(value=value, explanation=f"{result['outcome']}: {result['detail']}", metadata=result)
 

@@ -14,7 +14,7 @@ SWEEPS = 300
 def show_fit(as_json: options.AsJson = False) -> None:
     """Show how well the constants of the money fit the published commerce figures, and what those leave open."""
     from commerce.economics import ECONOMICS
-    from experiments.episodes.money_fit import FIXED, NUM_TESTED, SEVEN, UNSETTLED, fit_economics, play_sweeps
+    from experiments.episodes.money_fit import FIXED_AGENTS, NUM_TESTED, SEVEN, UNSETTLED, fit_economics, play_sweeps
 
     with count_bar(SWEEPS, "sweeps of 144 episodes") as progress:
         played = play_sweeps(SWEEPS, progress)
@@ -28,7 +28,7 @@ def show_fit(as_json: options.AsJson = False) -> None:
          *(f"{row.mean:.3f} +- {row.sd:.3f} ({'-' if row.z is None else f'{row.z:+.1f}'})" for row in same))
         for same in zip(*(fit.rows for fit in fits.values()), strict=True) for first in same[:1]
     ]  # fmt: skip
-    title = f"published, and mean +- spread (spreads apart) over {SWEEPS} sweeps of {', '.join(FIXED)}"
+    title = f"published, and mean +- spread (spreads apart) over {SWEEPS} sweeps of {', '.join(FIXED_AGENTS)}"
     print_table(text_table(title, ("statistic", "published", *fits), rows))
     for name, fit in fits.items():
         (seven, p_seven), (every, p_every) = fit.seven, fit.every

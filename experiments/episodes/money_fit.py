@@ -44,7 +44,7 @@ TERMINAL_BALANCES = {
     "GPT-4o mini": 21.41,
 }
 
-FIXED = ("fixed-0.30", "fixed-0.10", "fixed-0.01")
+FIXED_AGENTS = ("fixed-0.30", "fixed-0.10", "fixed-0.01")
 PER_CELL = 2
 FIRST_SEED = 10_000
 """Of the sweeps; far from the seeds people use."""
@@ -119,7 +119,7 @@ class EconomicsFit(NamedTuple):
 
 def play_sweeps(num: int, progress: Callable[[int, int], None] = lambda done, whole: None) -> list[list[Played]]:
     """Play ``num`` sweeps of the published layout with the fixed concessions."""
-    agents = [build_scripted(name) for name in FIXED]
+    agents = [build_scripted(name) for name in FIXED_AGENTS]
     sweeps = []
     for seed in range(FIRST_SEED, FIRST_SEED + num):
         suite = fresh_suite(seed, n_per_cell=PER_CELL)
@@ -153,7 +153,7 @@ def sweep_statistics(sweep: Sequence[Played], config: EconomicsConfig) -> list[f
     """Return the statistics of one sweep, in the order of ``PUBLISHED_SWEEP``."""
     money = [unit_economics(one.scenario, config) for one in sweep]
     columns = []
-    for place in range(len(FIXED)):
+    for place in range(len(FIXED_AGENTS)):
         rows = [money_row(one.scenario, one.prices[place], unit) for one, unit in zip(sweep, money, strict=True)]
         columns.append(MoneyColumns.of(rows))
     is_merchant = np.array([unit.perspective is Perspective.MERCHANT for unit in money])

@@ -20,7 +20,7 @@ from experiments.sessions.spec import Arm, SessionsSpec
 from experiments.storage.files import parquet_bytes
 from terms.strict_json import strict_dumps
 
-LOG, PARQUET, SUMMARY = "periods.jsonl", "periods.parquet", "summary.json"
+PERIODS_LOG, PERIODS_TABLE = "periods.jsonl", "periods.parquet"
 GAP = "gap.json"
 """What ``terms bankroll --gap`` found; no part of the results, as it needs the agent."""
 

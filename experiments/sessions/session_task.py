@@ -11,12 +11,12 @@ from commerce.bankroll import PeriodRecord, SessionRecord
 from commerce.economics import build_chain, unit_economics
 from experiments.engine.header import Header
 from experiments.engine.task import Job, Row
+from experiments.episodes.folder import SUMMARY
 from experiments.sessions.folder import (
     BANKROLL,
     GAP,
-    LOG,
-    PARQUET,
-    SUMMARY,
+    PERIODS_LOG,
+    PERIODS_TABLE,
     SessionsRun,
     periods_parquet,
     session_record,
@@ -33,8 +33,8 @@ class SessionsTask:
     """See :class:`experiments.engine.task.Task`."""
 
     mode = BANKROLL
-    log = LOG
-    tables = (PARQUET,)
+    log = PERIODS_LOG
+    tables = (PERIODS_TABLE,)
     spec_type = SessionsSpec
 
     def digests(self, spec: SessionsSpec) -> dict[str, str]:
@@ -72,7 +72,7 @@ class SessionsTask:
     def results(self, run: SessionsRun) -> Mapping[str, bytes]:
         """Return the table of periods and the summary."""
         summary = strict_dumps(sessions_summary(run.header, run.sessions, run.memoryless)) + "\n"
-        return {PARQUET: periods_parquet(run), SUMMARY: summary.encode()}
+        return {PERIODS_TABLE: periods_parquet(run), SUMMARY: summary.encode()}
 
     def receipts(self, run: SessionsRun) -> Iterable[Mapping[str, Any]]:
         """Return the receipts of every turn."""

@@ -20,7 +20,7 @@ from experiments.llm.errors import ContextOverflow, ToolsUnavailable
 from experiments.llm.records import Completion
 from experiments.llm.settings import Prices
 from experiments.llm.spending import cost
-from experiments.storekeeper.memory import REFLECTION, SUMMARY, Recollection
+from experiments.storekeeper.memory import REFLECTION, SUMMARY_NOTE, Recollection
 from experiments.storekeeper.settings import Budget, StorekeeperSettings
 from experiments.storekeeper.turn_codec import call_schema, is_written_call, said_of, turn_messages
 from experiments.storekeeper.window import Gauge, Window
@@ -161,7 +161,7 @@ class _Play:
         if past is not None and self._memory.wants_summary():
             leaving = self._window.groups[:num]
             turns = range(leaving[0].turn, leaving[-1].turn + 1)
-            self._write_note(SUMMARY, self._memory.to_sum_up(turns), past)
+            self._write_note(SUMMARY_NOTE, self._memory.to_sum_up(turns), past)
         gone = self._window.evict(num, tail)
         self._memory.evicted(gone)
         self._window.head = self._memory.head()

@@ -123,7 +123,7 @@ def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-SUMMARY, REFLECTION = "summary", "reflection"
+SUMMARY_NOTE, REFLECTION = "summary", "reflection"
 _LONGEST_ANSWER = 1_500
 _LONGEST_WEEK = 60_000
 _HAS_LEDGER = (Memory.LEDGER, Memory.PRICE_LIMITS)
@@ -178,7 +178,7 @@ class Recollection:
 
     def take(self, note: NoteRecord) -> None:
         """Take in a text of the model's own."""
-        if note.kind == SUMMARY:
+        if note.kind == SUMMARY_NOTE:
             self._summary = note.text
             return
         self._reflections = [*self._reflections, note.text][-self._settings.keep_reflections :]

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commerce.metrics.bargaining import AGREEMENT, OPEN, efficiency
+from commerce.metrics.bargaining import efficiency
 from commerce.metrics.fraud import evidence_days
 from commerce.money import to_yuan
+from commerce.procurement.talks import AGREEMENT, OPEN
 from commerce.replay import DivergedError, Entry, check_entry, result_digest
 from commerce.tools.handling import clock
 from commerce.types import NegotiationRecord, World

@@ -26,7 +26,7 @@ from terms.aliases import Floats, Ints
 from terms.kernel import KernelParams
 
 FIXED, TIME_DEPENDENT, PATIENT, SCHEDULE = range(4)
-AGENT_ACCEPT, COUNTERPART_ACCEPT, COUNTERPART_WALK, ROUND_LIMIT = range(4)
+AGENT_ACCEPT, COUNTERPART_ACCEPT, COUNTERPART_WALK, OUT_OF_ROUNDS = range(4)
 
 
 class SimulatedEpisodes(NamedTuple):
@@ -129,7 +129,7 @@ def simulate_episodes(
         sign, own, reservation = game.sign[i], game.own[i], game.reservation[i]
         frame[0], frame[1], frame[2] = own, game.price_min[i], game.price_max[i]
         standing = np.nan if game.agent_opens[i] else _first_price(game, i, constants)
-        out.price[i], out.termination[i], out.rounds[i] = np.nan, ROUND_LIMIT, constants.horizon
+        out.price[i], out.termination[i], out.rounds[i] = np.nan, OUT_OF_ROUNDS, constants.horizon
         for k in range(1, constants.horizon + 1):
             past = out.offers[i, : k - 1]
             out.standing[i, k - 1] = standing

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracle.fitted import FITTED_GRID
-from oracle.planner import ACCEPT, REJECT, BeliefTracker, FittedAgent, decide, offer_value
+from oracle.planner import ACCEPT, REFUSE, BeliefTracker, FittedAgent, decide, offer_value
 from oracle.posterior import seat_of
 from oracle.prior import Grid, Knowledge, Seat
 from oracle.shipped import standard_knowledge, values_for
@@ -135,7 +135,7 @@ def test_decision_accepts_what_no_lookahead_beats(taciturn):
     tracker.round, tracker.standing = 10, tracker.seat.own - 1.0
     assert decide(tracker, planner).kind == ACCEPT
     tracker.standing = tracker.seat.own + 1.0
-    assert decide(tracker, planner).kind == REJECT
+    assert decide(tracker, planner).kind == REFUSE
 
 
 def test_agent_refuses_skipped_rounds_and_other_worlds(taciturn):

@@ -67,7 +67,7 @@ def test_without_an_address_there_is_no_cluster():
     ("task", "spec", "names"),
     [
         (EPISODES, SUITE, (LOG, PARQUET, SUMMARY)),
-        (SESSIONS, PERIODS, (sessions.LOG, sessions.PARQUET, sessions.SUMMARY)),
+        (SESSIONS, PERIODS, (sessions.PERIODS_LOG, sessions.PERIODS_TABLE, SUMMARY)),
     ],
     ids=["diagnose", "bankroll"],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from commerce.economics import PUBLISHED_2, EconomicsConfig, unit_economics
 from experiments.episodes.money_fit import (
-    FIXED,
+    FIXED_AGENTS,
     NUM_TESTED,
     PUBLISHED_SWEEP,
     SEVEN,
@@ -37,7 +37,7 @@ def test_statistics_of_a_sweep_are_those_of_the_metrics():
     config = EconomicsConfig()
     found = dict(zip(PUBLISHED_SWEEP, sweep_statistics(sweep, config), strict=True))
     assert (len(sweep), len(SEVEN), len(found) - NUM_TESTED) == (144, 7, 2)
-    agent = build_scripted(FIXED[0])
+    agent = build_scripted(FIXED_AGENTS[0])
     records = [(one.scenario, play(one.scenario, agent)) for one in sweep]
     rows = [money_row(scenario, record.price, unit_economics(scenario, config)) for scenario, record in records]
     overall, bought = summarize_money(rows), summarize_money([row for row in rows if row.perspective == "merchant"])
@@ -68,7 +68,7 @@ def test_the_first_constants_miss_the_dollars_and_the_second_fit_them():
 def test_the_figures_are_those_of_the_site(shared_dir):
     file = json.loads((shared_dir / "data/published/terms_commerce.json").read_text(encoding="utf-8"))
     rows = {row["agent"].lower().replace(" ", "-"): row for row in file["sources"]["synthetic"]}
-    for agent in FIXED:
+    for agent in FIXED_AGENTS:
         overall, parts = rows[agent]["overall"], rows[agent]["perspectives"]
         assert PUBLISHED_SWEEP[f"regret, {agent}"] == overall["regret_rate"]
         assert PUBLISHED_SWEEP[f"standard error of profit, {agent}"] == overall["profit_sem_usd"]

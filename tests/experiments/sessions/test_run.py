@@ -17,7 +17,7 @@ from experiments.engine.folder import RunError
 from experiments.engine.run import LOGS, load_run, run_task
 from experiments.engine.verify import verify_run
 from experiments.episodes.folder import SUMMARY
-from experiments.sessions.folder import LOG, PARQUET, is_sessions
+from experiments.sessions.folder import PERIODS_LOG, PERIODS_TABLE, is_sessions
 from experiments.sessions.play import SessionJob
 from experiments.sessions.records import episode_of, period_from_row, period_row
 from experiments.sessions.session_task import SESSIONS
@@ -31,7 +31,7 @@ from tests.experiments.folders import rewrite_log, rows_of, run_cli, start_cli, 
 
 RECALL, PATIENT = build_scripted("recall"), build_scripted("patient")
 SMALL = SessionsSpec(bankroll=BankrollConfig(num_sessions=3, horizon=12, pool_size=3), with_memoryless=True)
-RESULTS = (HEADER, PARQUET, SUMMARY)
+RESULTS = (HEADER, PERIODS_TABLE, SUMMARY)
 
 
 def result_bytes(folder, names=RESULTS):
@@ -72,28 +72,28 @@ def test_results_do_not_depend_on_workers(calm, tmp_path, workers):
 
 def test_a_finished_run_is_not_played_again(calm, tmp_path):
     run_task(SESSIONS, RECALL, SMALL, tmp_path)
-    log = (tmp_path / LOG).read_bytes()
+    log = (tmp_path / PERIODS_LOG).read_bytes()
     again = run_task(SESSIONS, RECALL, SMALL, tmp_path)
     assert again.resumed == 72
-    assert (tmp_path / LOG).read_bytes() == log
+    assert (tmp_path / PERIODS_LOG).read_bytes() == log
 
 
 @pytest.mark.parametrize("cut", [1, 7, 20, 41, 66])
 def test_resumed_after_any_period_the_files_are_the_same(calm, tmp_path, cut):
     """Cut the log in the middle of a session, with a torn line behind it, and go on: every byte as undisturbed."""
-    lines = (calm / LOG).read_bytes().splitlines(keepends=True)
+    lines = (calm / PERIODS_LOG).read_bytes().splitlines(keepends=True)
     (tmp_path / HEADER).write_bytes((calm / HEADER).read_bytes())
-    (tmp_path / LOG).write_bytes(b"".join(lines[:cut]) + lines[cut][:40])
+    (tmp_path / PERIODS_LOG).write_bytes(b"".join(lines[:cut]) + lines[cut][:40])
     run = run_task(SESSIONS, RECALL, SMALL, tmp_path)
     assert (run.torn, run.resumed) == (40, cut)
-    assert result_bytes(tmp_path, (*RESULTS, LOG)) == result_bytes(calm, (*RESULTS, LOG))
+    assert result_bytes(tmp_path, (*RESULTS, PERIODS_LOG)) == result_bytes(calm, (*RESULTS, PERIODS_LOG))
 
 
 SLOW = ("bankroll", "--agent", "python:tests.experiments.agents:Slow", "--sessions", "2", "--periods", "10")
 
 
 def logged(folder):
-    path = Path(folder) / LOG
+    path = Path(folder) / PERIODS_LOG
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [json.loads(line)["data"]["period"]["scenario_id"] for line in lines]
 
@@ -110,7 +110,9 @@ def test_killed_in_the_middle_of_a_session(tmp_path, wanted):
     assert wanted <= len(kept) < 20
     code, out, err = run_cli(*SLOW, "--out", tmp_path / "run")
     assert (code, f"{len(kept)} periods were already in" in err) == (0, True), out + err
-    assert result_bytes(tmp_path / "run", (*RESULTS, LOG)) == result_bytes(tmp_path / "calm", (*RESULTS, LOG))
+    assert result_bytes(tmp_path / "run", (*RESULTS, PERIODS_LOG)) == result_bytes(
+        tmp_path / "calm", (*RESULTS, PERIODS_LOG)
+    )
     assert verify_run(SESSIONS, tmp_path / "run") == []
 
 
@@ -275,7 +277,7 @@ def changed(index, change):
 class TestVerify:
     @pytest.fixture
     def folder(self, calm, tmp_path):
-        for name in (*RESULTS, LOG, LOGS):
+        for name in (*RESULTS, PERIODS_LOG, LOGS):
             (tmp_path / name).write_bytes((calm / name).read_bytes())
         return tmp_path
 
@@ -291,16 +293,16 @@ class TestVerify:
         ],
     )
     def test_one_altered_value_is_found_even_with_a_right_checksum(self, folder, change, says):
-        rewrite_log(folder / LOG, changed(4, lambda row: row | {"period": change(row["period"])}))
+        rewrite_log(folder / PERIODS_LOG, changed(4, lambda row: row | {"period": change(row["period"])}))
         findings = verify_run(SESSIONS, folder)
         assert says in findings[0]
 
     def test_an_altered_digit_breaks_the_checksum(self, folder):
-        log = (folder / LOG).read_bytes()
-        (folder / LOG).write_bytes(log.replace(b'"rounds":', b'"roundz":', 1))
+        log = (folder / PERIODS_LOG).read_bytes()
+        (folder / PERIODS_LOG).write_bytes(log.replace(b'"rounds":', b'"roundz":', 1))
         assert "checksum" in verify_run(SESSIONS, folder)[0]
 
-    @pytest.mark.parametrize("name", [PARQUET, SUMMARY])
+    @pytest.mark.parametrize("name", [PERIODS_TABLE, SUMMARY])
     def test_results_must_be_what_the_log_gives(self, folder, name):
         data = bytearray((folder / name).read_bytes())
         data[len(data) // 2] ^= 1
@@ -337,28 +339,28 @@ class TestVerify:
         ],
     )
     def test_a_row_that_nobody_writes_is_named_by_its_line(self, folder, forge, says):
-        rewrite_log(folder / LOG, changed(4, forge))
+        rewrite_log(folder / PERIODS_LOG, changed(4, forge))
         (finding,) = verify_run(SESSIONS, folder)
-        assert f"{LOG}, line 5: " in finding
+        assert f"{PERIODS_LOG}, line 5: " in finding
         assert says in finding
 
     def test_a_row_of_an_arm_that_was_not_asked_for(self, tmp_path):
         run_task(SESSIONS, PATIENT, SessionsSpec(bankroll=BankrollConfig(num_sessions=1, horizon=2)), tmp_path)
-        rewrite_log(tmp_path / LOG, lambda rows: [*rows, rows[0] | {"arm": "memoryless"}])
+        rewrite_log(tmp_path / PERIODS_LOG, lambda rows: [*rows, rows[0] | {"arm": "memoryless"}])
         assert "line 3: arm='memoryless' is not played; allowed are memory" in verify_run(SESSIONS, tmp_path)[0]
 
     @pytest.mark.parametrize("moves", [[{}], [{"decision": "Offer"}], [{"decision": "Offer", "price": "x"}]])
     def test_moves_that_are_none_are_findings(self, folder, moves):
-        rewrite_log(folder / LOG, changed(0, lambda row: row | {"period": row["period"] | {"moves": moves}}))
+        rewrite_log(folder / PERIODS_LOG, changed(0, lambda row: row | {"period": row["period"] | {"moves": moves}}))
         assert "the logged moves" in verify_run(SESSIONS, folder)[0]
 
     def test_a_period_where_none_belongs(self, folder):
-        rewrite_log(folder / LOG, lambda rows: [*rows, rows[0]])
+        rewrite_log(folder / PERIODS_LOG, lambda rows: [*rows, rows[0]])
         assert "period 1 of session 0 where none belongs" in verify_run(SESSIONS, folder)[0]
 
     def test_an_unfinished_run_says_so(self, folder):
-        lines = (folder / LOG).read_bytes().splitlines(keepends=True)
-        (folder / LOG).write_bytes(b"".join(lines[:30]) + b"{")
+        lines = (folder / PERIODS_LOG).read_bytes().splitlines(keepends=True)
+        (folder / PERIODS_LOG).write_bytes(b"".join(lines[:30]) + b"{")
         findings = verify_run(SESSIONS, folder)
         assert any("1 bytes of an unfinished line" in finding for finding in findings)
         assert "periods.jsonl: not every session has ended; run the same command again" in findings
