@@ -70,7 +70,6 @@ OLD_OPTIONS = {
     "--merchant": "--agent NAME",
     "--source": "--suite fresh, or --suite catalog:PATH",
     "--no-resume": "another --out; a folder is always gone on with",
-    "--resume": "nothing: a folder is always gone on with",
     "--pool-size": "--config bankroll.pool_size=N",
     "--perspective": "--config chain.perspective=vendor",
     "--concurrency": "--workers N",
@@ -79,8 +78,6 @@ OLD_OPTIONS = {
     "--no-belief": "--model ask_belief=false",
     "--no-guidance": "--model guidance=false",
     "--sweeps": "nothing: 300 sweeps are drawn",
-    "--half-width": "nothing: +-1 price unit; `Decomposition.required(half_width)` in Python",
-    "--reference": "nothing: the oracle; `decompose(..., reference='clairvoyant')` in Python",
     "--tick": "nothing: ticks of 4 % of R; `BracketSettings(tick=)` in Python",
     "--negotiations": "nothing: the forecast is for 1,800",
     "--verbose": "nothing: every request is logged",
@@ -90,6 +87,8 @@ OLD_OPTIONS = {
     "--title": "nothing: the heading says what the report is about",
 }
 """Spellings of before, each with today's. An option that a command still has is not old there."""
+WHAT_IS_DONE_ANYWAY = "--resume"
+"""A folder that holds the same run is always gone on with; to say so is allowed."""
 ALONE = {"--money": ("--economics", "default")}
 """Spellings that stand without a value, what they spell, and the value if that is not given too."""
 ONE_CHOICE = (("--workers", "--scheduler"), ("--http", "--mcp"))
@@ -117,7 +116,7 @@ class _Command(TyperCommand):
         for one, other in ONE_CHOICE:
             if {one, other} <= given & known:
                 raise ValueError(f"{one} and {other} are one choice; give one of them")
-        args = [word for arg in args for word in _with_value(arg, given & known)]
+        args = [word for arg in args if arg != WHAT_IS_DONE_ANYWAY for word in _with_value(arg, given & known)]
         args = with_model_keys(args, known) if "--model" in known else args
         with _said_in_one_line(args, f"`terms {self.name} -h` says more"):
             left = super().parse_args(ctx, args)

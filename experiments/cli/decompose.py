@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from oracle.arms import Arms
     from oracle.gaps import Decomposition
 
-_HALF_WIDTH = 1.0
-"""Price units; the episodes needed are stated for 95 % intervals of +- this."""
-
 
 def decompose(  # noqa: PLR0913 - one parameter an option
     agent: options.AgentOption,
@@ -41,6 +38,10 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     seed: options.Seed = None,
     cells: options.Cells = None,
     config: options.Config = None,
+    reference: Annotated[Literal["oracle", "clairvoyant"], typer.Option(help="Whom to measure against.")] = "oracle",
+    half_width: Annotated[
+        float, typer.Option(min=1e-3, max=1e6, help="Say how many episodes 95 % intervals of +- this would need.")
+    ] = 1.0,
     out_file: Annotated[Path | None, typer.Option("--out", help="Also write the JSON there, for `report`.")] = None,
     where: options.Workers = options.HERE,
     as_json: options.AsJson = False,
@@ -63,8 +64,8 @@ def decompose(  # noqa: PLR0913 - one parameter an option
         count_bar(len(scenarios), player.name) as progress,
     ):
         arms = run_arms_on(executor, seated, scenarios, is_fitted=has_values, progress=progress)
-    report = decompose_arms(player.name, arms, "oracle")
-    found = decomposition_object(report, spec, _HALF_WIDTH)
+    report = decompose_arms(player.name, arms, reference)
+    found = decomposition_object(report, spec, half_width)
     for notice in spec.notices:
         note(f"note: {notice}")
     if out_file is not None:

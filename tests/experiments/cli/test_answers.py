@@ -93,6 +93,21 @@ def test_a_decomposition_is_told_as_a_table(ask):
     assert "mend first:" in shown
 
 
+def test_a_gap_is_measured_against_whom_one_says_and_the_half_width_is_ones_own(ask):
+    wide = ("decompose", "--agent", "patient", *SMALL, "--half-width", "4", "--json")
+    by_oracle, by_clairvoyant = (
+        json.loads(ask(*wide, "--reference", name).stdout) for name in ("oracle", "clairvoyant")
+    )
+    gaps = [
+        next(row["estimate"] for row in found["rows"] if (row["part"], row["label"]) == ("gap", "all"))
+        for found in (by_oracle, by_clairvoyant)
+    ]
+    assert gaps[0] < gaps[1]  # who knows the type earns more than who must infer it
+    assert by_oracle["half_width"] == 4.0
+    refused = ask("decompose", "--agent", "patient", *SMALL, "--half-width", "nan")
+    assert refused.exit_code == 2
+
+
 def test_an_episode_is_found_by_number_and_by_id(ask, tmp_path):
     run_task(EPISODES, build_scripted("patient"), TINY, tmp_path / "run")
     first = load_run(EPISODES, tmp_path / "run").records[0].scenario_id

@@ -65,6 +65,13 @@ def test_the_help_is_by_chapters_and_short_options_work(terms):
     assert terms("--version")[1].startswith("terms-commerce 0.")
 
 
+def test_to_resume_may_be_said(terms, tmp_path):
+    plain, said = (terms("diagnose", "--agent", "patient", *TINY, "--out", tmp_path / "run", *more, "--json")
+                   for more in ((), ("--resume",)))  # fmt: skip
+    assert (plain[0], said[0]) == (0, 0)
+    assert json.loads(plain[1]) == json.loads(said[1])
+
+
 def known_options(name):
     return {spelling for param in load_command(name).params for spelling in (*param.opts, *param.secondary_opts)}
 
@@ -91,7 +98,7 @@ def test_an_old_command_says_the_new_one(terms, old):
 
 
 def test_options_are_declared_once_and_few():
-    assert sum(len(load_command(name).params) for name in COMMANDS) <= 115
+    assert sum(len(load_command(name).params) for name in COMMANDS) <= 117
 
 
 def test_every_command_has_a_file_or_shares_that_of_its_chapter():
