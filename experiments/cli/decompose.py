@@ -21,7 +21,7 @@ from experiments.cli.show import count_bar, estimate, note, out, print_table, te
 from experiments.engine.cluster import open_executor
 from experiments.episodes.config import SuiteSpec
 from experiments.stats.numerals import needed_text, number_text
-from experiments.storage.files import write_atomically
+from experiments.storage.files import check_out_file, write_atomically
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,6 +53,8 @@ def decompose(  # noqa: PLR0913 - one parameter an option
 
     spec = options.suite_of(suite, episodes_per_cell, seed, cells, config, columns)
     scenarios = spec.build()
+    if out_file is not None:
+        check_out_file(out_file, "")  # before the work: it may take minutes
     player, processes = seat_player(agent, negotiator_options(model), spec.game, where)
     prepared_bayes_optimal(scenarios)
     has_values = not any(scenario.product for scenario in scenarios)

@@ -48,6 +48,11 @@ _HEADINGS = (
 )  # fmt: skip
 
 
+def _is_place(text: str) -> bool:
+    """Whether ``text`` is a number that can be read: a power is a digit too, and 5,000 of them are too many."""
+    return text.isdecimal() and len(text) <= 12
+
+
 def find_episode(run: Run, episode: str) -> EpisodeRecord:
     """Return the episode with this id, or with this number in the suite.
 
@@ -57,7 +62,7 @@ def find_episode(run: Run, episode: str) -> EpisodeRecord:
         If the run has no such episode.
     """
     ids = [scenario.scenario_id for scenario in run.header.spec.build()]
-    wanted = ids[int(episode) - 1] if episode.isdigit() and 1 <= int(episode) <= len(ids) else episode
+    wanted = ids[int(episode) - 1] if _is_place(episode) and 1 <= int(episode) <= len(ids) else episode
     for record in run.records:
         if record.scenario_id == wanted:
             return record

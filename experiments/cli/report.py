@@ -18,6 +18,7 @@ from experiments.episodes.config import SUITE
 from experiments.episodes.folder import Run
 from experiments.episodes.suite_task import EPISODES
 from experiments.sessions.folder import is_sessions
+from experiments.storage.files import check_out_file
 from experiments.storage.journal import HEADER
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def report(
     """Write one self-contained HTML report about the given runs, or about the given store years."""
     from experiments.report.reporting import report_on
 
+    check_out_file(out_file, ".html")
     runs = _leave_out_what_is_no_run(runs)
     if years := find_years(runs):
         if decomposition or explain or beliefs:

@@ -125,6 +125,8 @@ def read_word(word: str, field: str) -> dict[str, Any]:
     """
     key, is_pair, text = word.partition("=")
     if is_pair:
+        if not all(key.split(".")) or key.count(".") > _DEEPEST:
+            raise ValueError(f"{field}={word!r} is no setting; needed is NAME=VALUE, or NAME.PART=VALUE")
         return _nested(key, _read_value(key, text))
     try:
         found = strict_loads(read_given(Path(word)))
@@ -137,6 +139,10 @@ def read_word(word: str, field: str) -> dict[str, Any]:
     return {key: value for name, one in found.items() for key, value in _nested(name, one).items()}
 
 
+_DEEPEST = 5
+"""Most parts of a key behind its name."""
+
+
 def _read_value(key: str, text: str) -> Any:
     """Return a value as JSON reads it, ``none`` as null, and what JSON does not know as text; lists by comma."""
     if text == "none" and key not in ("effort", "model.effort"):
@@ -145,7 +151,7 @@ def _read_value(key: str, text: str) -> Any:
         return text
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text.split(",") if key in _LISTS else text
 
 

@@ -131,7 +131,7 @@ class Guard:
             )
         scope[IS_ADMITTED] = scope["path"] not in OPEN_PATHS
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+        if not (length.isascii() and length.isdigit()) or len(length) > 20 or int(length) > MAX_BODY_BYTES:
             raise _too_large()
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:

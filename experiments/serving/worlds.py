@@ -37,7 +37,7 @@ def find_or_draw_seed(folder: Path) -> tuple[int, Path]:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(f"{secrets.randbits(_BITS)}\n")
     text = path.read_text(encoding="utf-8").strip()
-    if not (text.isascii() and text.isdigit()) or int(text) >= 1 << _BITS:
+    if not (text.isascii() and text.isdigit()) or len(text) > 20 or int(text) >= 1 << _BITS:
         raise ValueError(f"{path} holds {text[:40]!r}, needed is a number below 2^{_BITS}; name one with --seed")
     return int(text), path
 

@@ -90,6 +90,21 @@ def read_whole(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def check_out_file(path: Path, names: str) -> Path:
+    """Return ``path`` if a command may write its result there; ``names`` is the suffix that such results have.
+
+    Raises
+    ------
+    ValueError
+        If it is a folder or below a file, or would replace a file of a run, which no longer could be read.
+    """
+    if path.is_dir() or (path.parent.exists() and not path.parent.is_dir()):
+        raise ValueError(f"--out={str(path)!r} is a folder or lies below a file, needed is the name of a file")
+    if path.exists() and (path.parent / "run.json").exists() and path.suffix != names:
+        raise ValueError(f"--out={str(path)!r} is a file of the run in {path.parent}; choose another name")
+    return path
+
+
 LARGEST_GIVEN = 64 * 1024 * 1024
 """Bytes of a file that a user names: far more than any holds, and less than would fill the memory."""
 

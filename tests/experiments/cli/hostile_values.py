@@ -64,6 +64,7 @@ ODD_ADDRESSES = (
     "http://h/" + "x" * 100, f"http://u:{SECRET}\n@h", f"socks5://u:{SECRET}@h",
 )  # fmt: skip
 ODD_SETTINGS = (
+    "a." * 5000 + "=1", "extra_body=" + "[" * 100_000,
     "", "=", "=1", "x=1", "effort", "effort=", "effort=very", "effort=[]", "temperature=nan", "temperature=1e400",
     "temperature=-1", "temperature=true", "temperature=", "max_output_tokens=0", "max_output_tokens=1.5",
     "max_output_tokens=" + "9" * 400, "max_output_tokens=" + "9" * 5000, "seed=x", "timeout_s=0", "timeout_s=inf",

@@ -219,6 +219,18 @@ def test_a_command_that_fails_leaves_no_folder(terms, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_command_writes_replaces_no_file_of_a_run(terms, tmp_path):
+    terms("diagnose", "--agent", "patient", *TINY, "--out", "one")
+    before = {path: path.read_bytes() for path in tmp_path.joinpath("one").iterdir()}
+    for name in ("run.json", "episodes.jsonl", "summary.json"):
+        for command in (("report", "one"), ("decompose", "--agent", "patient", *TINY)):
+            code, _, told = terms(*command, "--out", f"one/{name}")
+            assert (code, f"one/{name}' is a file of the run" in told) == (2, True)
+    assert {path: path.read_bytes() for path in tmp_path.joinpath("one").iterdir()} == before
+    assert terms("report", "one", "--out", "one/report.html")[0] == 0
+    assert terms("report", "one", "--out", "one/report.html")[0] == 0, "a report may be written again"
+
+
 def test_a_report_leaves_out_what_is_no_run(terms, tmp_path):
     terms("diagnose", "--agent", "patient", *TINY, "--out", "runs/one")
     (tmp_path / "runs" / "notes").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import random
@@ -149,11 +150,21 @@ def is_named(case: HostileValue, line: str) -> bool:
     key, _, rest = case.value.partition("=")
     said = line.replace("-", "_")
     fields = {option, option.removesuffix("y"), *re.findall(r"\w+", key.replace("-", "_"))}
-    has_field = not case.option.startswith("--") or any(field in said for field in fields)
     words = [case.value[:20], *re.findall(r"\w+", case.value), repr(case.value)[1:15]]
+    if case.option == "--agent":
+        fields.add("model")
     if case.value.startswith("catalog:"):
         fields.add("path")
-    has_value = not (key.strip() and rest.strip()) or any(word[:20] in line for word in words if word)
+    has_field = not case.option.startswith("--") or any(field in said for field in fields)
+    with contextlib.suppress(ValueError):
+        words.append(str(float(case.value)))  # a number is told as it was read
+    is_run = case.value == "run"  # its agent may be named in its place
+    is_empty = (
+        not case.value.removeprefix("catalog:").strip()
+        or is_run
+        or ("=" in case.value and not (key.strip() and rest.strip()))
+    )
+    has_value = is_empty or any(word[:20] in line for word in words if word)
     is_secret = SECRET in case.value or key in SECRET_SETTINGS or rest.startswith(("[", "{"))
     return has_field and (has_value or is_secret or not case.value.isprintable())
 
