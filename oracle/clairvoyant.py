@@ -1,4 +1,7 @@
-"""The clairvoyant: an agent that knows the counterpart's type, not its noise. No agent can earn more on average.
+"""The clairvoyant: an agent that knows the counterpart's type, not its noise.
+
+No agent whose offers never go back can earn more on average; one that goes back can, where that moves the counterpart's
+reading of it.
 
 Knowing the type, offering ``r_B`` again and again is accepted sooner or later: its value is close to the whole surplus.
 """

@@ -86,7 +86,7 @@ PLAYERS: dict[str, RegisteredPlayer] = {
         is_reference=True,
     ),
     "clairvoyant": RegisteredPlayer(
-        "The best reply to the counterpart's type, which it is told: what nobody can beat on average.",
+        "The best reply to the counterpart's type, which it is told, among offers that never go back.",
         _clairvoyant,
         is_reference=True,
     ),
