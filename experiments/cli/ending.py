@@ -58,6 +58,8 @@ def _in_words(error: BaseException) -> str:
         other = "" if error.filename2 is None else f" -> {os.fsdecode(error.filename2)!r}"
         name = error.filename if isinstance(error.filename, int) else os.fsdecode(error.filename)
         return f"{name!r}{other}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return str(error)
 
 

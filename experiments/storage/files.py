@@ -46,11 +46,18 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
+def refuse_device(path: Path) -> None:
+    """Refuse to put a file in the place of a device, a pipe or a socket: the owner of the system would lose it."""
+    if path.exists() and not path.is_file():  # also where a link leads to one
+        raise ValueError(f"{str(path)!r} is a folder or a device, which no file may replace")
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write to a temporary name, reach the disk, then rename; a crash leaves the old file or none.
 
     The name is not to be guessed and must be new: whoever may write to the folder could have laid a link there.
     """
+    refuse_device(path)
     temporary = path.with_name(_TEMPORARY.format(secrets.token_hex(8)))
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
@@ -100,6 +107,7 @@ def check_out_file(path: Path, names: str) -> Path:
     """
     if path.is_dir() or (path.parent.exists() and not path.parent.is_dir()):
         raise ValueError(f"--out={str(path)!r} is a folder or lies below a file, needed is the name of a file")
+    refuse_device(path)
     if path.exists() and (path.parent / "run.json").exists() and path.suffix != names:
         raise ValueError(f"--out={str(path)!r} is a file of the run in {path.parent}; choose another name")
     return path

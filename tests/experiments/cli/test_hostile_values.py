@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,7 @@ WORK = (
     "experiments.players.local.LocalServer",
     "experiments.serving.server.serve_http",
     "experiments.serving.worlds.Worlds.warm_up",
+    "experiments.serving.worlds.find_or_draw_seed",
     "commerce.world.generate_world",
     "distributed.Client.__init__",
 )
@@ -96,6 +98,13 @@ def end_of(runs, monkeypatch, capsys):
 
     for place in WORK:
         monkeypatch.setattr(place, begin)
+    replace = Path.replace
+
+    def replace_here(path, target):
+        assert runs in Path(os.path.realpath(target)).parents, f"{target} would be replaced"
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace_here)
     build = SuiteSpec.build
     monkeypatch.setattr(SuiteSpec, "build", lambda spec: begin() if spec.n_per_cell > MANY else build(spec))
 
