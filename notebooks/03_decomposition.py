@@ -20,6 +20,7 @@
 import os
 
 import matplotlib.pyplot as plt
+from IPython.display import display
 
 import terms
 from experiments.stats.numerals import needed_text
@@ -38,8 +39,7 @@ suite = terms.fresh_suite(seed=21, regimes=["overlap", "no_deal"], families=FAMI
 
 # %%
 report = decompose(terms.FixedConcession(0.1), suite=suite, reference="oracle")
-for row in report.table("overall"):
-    print(f"{row.part:26}{row.estimate:8.3f}  [{row.low:.3f}, {row.high:.3f}]  n={row.n}")
+display(report)
 
 # %%
 report.plot()

@@ -23,7 +23,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from IPython.display import display
 
+# %%
 from commerce.bankroll import BankrollConfig, SupplierMode
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, build_chain, unit_economics
 from experiments.comparing.rankings import order_agents
@@ -170,8 +172,7 @@ for dollars, value in zip(cash / 100, known.values[0] / 100, strict=True):
 # %%
 worth = session_worth(outcomes, RULES, num_groups=4)
 gap = sessions_gap(runs["fixed-0.30"], build_scripted("fixed-0.30"), worth)
-for row in gap.rows:
-    print(f"{row.part:26}{row.estimate:9.2f}  [{row.low:.2f}, {row.high:.2f}]  n={row.n}")
+display(gap)
 gap.plot()
 plt.show()
 
