@@ -57,10 +57,15 @@ def variance_parts(outcomes: Mapping[str, Sequence[float]]) -> VarianceParts:
 
 
 def _variance_of(values: Floats) -> Estimate:
-    """Return the variance of the repeats of one block, ``n`` of them, with the interval of a normal law."""
+    """Return the variance of the repeats of one block, ``n`` of them, with the interval of a normal law.
+
+    Repeats that all came out alike have no interval: it would be of zero width, and they say nothing of the next one.
+    """
     from scipy.stats import chi2
 
     squares, freedom = float(np.square(values - values.mean()).sum()), len(values) - 1
+    if squares == 0.0:
+        return Estimate(0.0, None, None, len(values))
     most, least = float(chi2.ppf(0.975, freedom)), float(chi2.ppf(0.025, freedom))
     return Estimate(squares / freedom, squares / most, squares / least, len(values))
 

@@ -33,6 +33,15 @@ def test_without_repeats_nothing_is_split():
     assert variance_parts({}).between == (None, None, None, 0)
 
 
+def test_repeats_of_one_block_that_are_all_alike_have_no_interval():
+    alike = variance_parts({"world": [5.0, 5.0, 5.0]}).within
+    assert (alike.estimate, alike.low, alike.high, alike.n) == (0.0, None, None, 3)
+    unlike = variance_parts({"world": [4.0, 5.0, 6.0]}).within
+    assert unlike.estimate == 1.0
+    assert unlike.low == pytest.approx(2 / 7.377759)  # chi-square of 2 degrees, 97.5 %: any table
+    assert unlike.high == pytest.approx(2 / 0.050636, rel=1e-4)
+
+
 def test_never_below_nothing():
     assert variance_parts({"x": [0, 10], "y": [0, 10]}).between.estimate == 0.0
 
