@@ -52,6 +52,7 @@ bench: $(READY) .venv-bench/.ready
 	$(BIN)/python -m tests.bench.ruin
 	$(BIN)/python -m tests.bench.storekeeper
 	$(BIN)/python -m tests.bench.store_year
+	$(BIN)/python -m tests.bench.stepping
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

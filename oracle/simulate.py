@@ -95,19 +95,11 @@ def to_batch(scenarios: Sequence[Scenario]) -> EpisodeArrays:
     rules = {(item.config.horizon, item.config.final_offer_answered) for item in scenarios}
     if len(rules) > 1:
         raise ValueError(f"scenarios mix {len(rules)} pairs of (horizon, final_offer_answered); a batch needs one")
-    groups: dict[tuple[Any, ...], int] = {}
-    rows: list[Any] = []
-    numbers = []
-    for item in scenarios:
-        stance = item.counterpart_type.stance
-        key = (id(item.config), item.family, stance, item.price_range)
-        if key not in groups:
-            groups[key] = len(rows)
-            rows.append(kernel_params(item.config, item.family, stance, item.price_range))
-        numbers.append(groups[key])
+    numbers, firsts = groups_of(scenarios)
+    rows = [kernel_params(each.config, each.family, each.counterpart_type.stance, each.price_range) for each in firsts]
     draws = [[draw[:3] for draw in item.noise.responses] for item in scenarios]
     episodes = SimulatedEpisodes(
-        group=np.array(numbers, dtype=np.int64),
+        group=numbers,
         sign=np.array([item.sign for item in scenarios], dtype=np.int64),
         agent_opens=np.array([item.opener is Opener.AGENT for item in scenarios], dtype=np.int64),
         own=np.array([item.agent_type.reservation_price for item in scenarios]),
@@ -121,6 +113,23 @@ def to_batch(scenarios: Sequence[Scenario]) -> EpisodeArrays:
     )
     horizon, is_final_answered = rules.pop()
     return EpisodeArrays(episodes, np.array(rows, dtype=np.float64), horizon, is_final_answered)
+
+
+def groups_of(scenarios: Sequence[Scenario]) -> tuple[np.ndarray, list[Scenario]]:
+    """Return the group of each scenario, shape (n,), and the first scenario of each group.
+
+    Scenarios of a group have the same constants: one configuration, family, stance and price range.
+    """
+    places: dict[tuple[Any, ...], int] = {}
+    firsts: list[Scenario] = []
+    numbers = np.empty(len(scenarios), dtype=np.int64)
+    for i, item in enumerate(scenarios):
+        key = (id(item.config), item.family, item.counterpart_type.stance, item.price_range)
+        if key not in places:
+            places[key] = len(firsts)
+            firsts.append(item)
+        numbers[i] = places[key]
+    return numbers, firsts
 
 
 def draw_batch(cell: Cell, n: int, *, rng: np.random.Generator, config: GameConfig | None = None) -> EpisodeArrays:

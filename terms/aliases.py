@@ -9,5 +9,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Singles = NDArray[np.float32]
 Progress = Callable[[int, int], None]
 """Called with (pieces done, pieces in all)."""

@@ -89,6 +89,12 @@ def fresh_suite(
     return drawn_suite("fresh", seed, suite_cells(regimes, families), n_per_cell, lambda *_: frame, settings)
 
 
+def fresh_scenario(seed: int, cell: Cell, episode: int, *, config: GameConfig | None = None) -> Scenario:
+    """Return one episode of :func:`fresh_suite`, without the difficulty bin that only a whole suite has."""
+    settings = config or GameConfig()
+    return _drawn("fresh", seed, cell, episode, PriceFrame.of(settings), settings)
+
+
 def drawn_suite(
     name: str,
     seed: int,
@@ -102,17 +108,21 @@ def drawn_suite(
         raise ValueError(f"n_per_cell={n_per_cell}, seed={seed}; n_per_cell must be at least 1 and seed not negative")
     return with_difficulty_bins(
         [
-            assemble(
-                cell,
-                fresh_draws(seed, cell, episode, config),
-                scenario_id=f"{name}-{seed}/{cell.path}/{episode:03d}",
-                episode_seed=episode,
-                frame=frame(cell, episode),
-                config=config,
-            )
+            _drawn(name, seed, cell, episode, frame(cell, episode), config)
             for cell in cells
             for episode in range(n_per_cell)
         ]
+    )
+
+
+def _drawn(name: str, seed: int, cell: Cell, episode: int, frame: PriceFrame, config: GameConfig) -> Scenario:
+    return assemble(
+        cell,
+        fresh_draws(seed, cell, episode, config),
+        scenario_id=f"{name}-{seed}/{cell.path}/{episode:03d}",
+        episode_seed=episode,
+        frame=frame,
+        config=config,
     )
 
 

@@ -20,12 +20,14 @@ from numba.core import event
 
 import terms.kernel
 import terms.payoffs
+import terms.vectors
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _source_digest() -> str:
-    sources = [Path(terms.kernel.__file__), Path(terms.payoffs.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+    game = [Path(str(module.__file__)) for module in (terms.kernel, terms.payoffs, terms.vectors)]
+    sources = [*game, *sorted(Path(__file__).parent.glob("*.py"))]
     digest = hashlib.sha256()
     for source in sources:
         digest.update(source.read_bytes())

@@ -1,0 +1,263 @@
+"""The bargaining game as a Gymnasium environment: one move a step, paid at the end.
+
+Needs the extra ``gym``. Observations are the vector of :mod:`terms.vectors`, or the prompt a language model is given;
+actions are ticks, a decision with a price, or a reply in text. For many episodes at once there is
+:mod:`experiments.adapters.negotiation_batch_env`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from experiments.extras import need
+from experiments.players.prompts import turn_prompt
+from experiments.players.reading import read_move
+from terms.cells import Cell, suite_cells
+from terms.config import GameConfig
+from terms.game import Game
+from terms.kernel import KernelParams, history_features, kernel_params
+from terms.scenario import Scenario
+from terms.splits import SPLIT_SEEDS, Split, require_trainable
+from terms.suites import fresh_scenario
+from terms.types import Accept, Action, Observation, Offer, Opener, Posture, Reject, Sentiment
+from terms.vectors import VECTOR_SIZE, write_vector
+
+need("gym", "gymnasium")
+
+import gymnasium  # noqa: E402 - only after its absence was named
+from gymnasium import spaces  # noqa: E402
+
+ActionForm = Literal["ticks", "box", "text"]
+PaidIn = Literal["share", "money"]
+LONGEST_PROMPT = 100_000
+LONGEST_REPLY = 10_000
+_CHARACTERS = "".join(map(chr, (9, 10, 13, *range(32, 127))))
+_NOTHING = float("nan")
+
+
+class Ticks(NamedTuple):
+    """Numbered actions: 0 accepts, 1 leaves, ``2 + i`` offers the price that gains ``i / (num - 1)`` of R."""
+
+    num: int
+
+    @property
+    def num_actions(self) -> int:
+        """How many actions there are."""
+        return self.num + 2
+
+    def gain(self, action: Any) -> Any:
+        """Return the gain that an offer asks for, a share of R; number or array."""
+        return (action - 2) / (self.num - 1)
+
+
+def checked_setting(actions: str, reward: str, num_ticks: int, split: Split, training: bool) -> Ticks:
+    """Refuse a setting that no environment has; names the field, the value and what is allowed."""
+    for field, value, allowed in (("actions", actions, ActionForm), ("reward", reward, PaidIn)):
+        names = allowed.__args__  # type: ignore[attr-defined]  # of a Literal
+        if value not in names:
+            raise ValueError(f"{field}={value!r} is unknown, allowed are {', '.join(names)}")
+    if num_ticks < 2:
+        raise ValueError(f"num_ticks={num_ticks}; it must be at least 2")
+    if training and split is not Split.TRAIN:
+        raise ValueError(f"split={split.value!r} is not for training; give training=False to evaluate on it")
+    return Ticks(num_ticks)
+
+
+def box_space() -> spaces.Box:
+    """Return the space of (decision, gain): below 1/3 offer, below 2/3 accept, else leave; the gain a share of R."""
+    return spaces.Box(np.array([0.0, -1.0], np.float32), np.ones(2, np.float32), dtype=np.float32)
+
+
+def vector_space() -> spaces.Box:
+    """Return the space of :data:`terms.vectors.VECTOR_FIELDS`; all entries are shares or flags."""
+    return spaces.Box(-2.0, 2.0, (VECTOR_SIZE,), np.float32)
+
+
+class NegotiationEnv(gymnasium.Env[Any, Any]):
+    """One negotiation.
+
+    Parameters
+    ----------
+    split, training
+        Whose seeds episodes are drawn from. In training only the first split may be used, and a scenario given to
+        ``reset`` must not belong to another.
+    regimes, families
+        Cells that episodes are drawn from, all by default.
+    actions
+        ``ticks``: a number (:class:`Ticks`). ``box``: decision and gain (:func:`box_space`). ``text``: a reply as
+        language models give it, read by the project's one reader.
+    view
+        ``vector`` (:mod:`terms.vectors`) or ``text``, the prompt of a turn.
+    reward
+        ``share``: utility as a share of the zopa, of the public range where no deal is possible. ``money``: utility.
+    num_ticks
+        Offers among the ticks.
+
+    Notes
+    -----
+    ``reset(options={"scenario": scenario})`` plays one scenario as often as wanted: all its random draws are its own,
+    so what differs between the plays of a group is the policy's doing alone. Numbered and boxed offers name the gain,
+    the price is ``r_A - s * gain * R`` cut to the public bounds. The last ``info`` holds the
+    :class:`terms.EpisodeRecord`.
+
+    Examples
+    --------
+    >>> env = NegotiationEnv(regimes=["overlap"], families=["candid"])
+    >>> observation, info = env.reset(seed=1)
+    >>> observation.shape, info["scenario_id"].split("/")[1]
+    ((19,), 'overlap')
+    >>> observation, reward, is_over, _, info = env.step(1)
+    >>> reward, is_over, info["record"].termination.value
+    (0.0, True, 'agent_reject')
+    """
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - the framework's own declaration
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        split: Split | str = Split.TRAIN,
+        training: bool = True,
+        regimes: Sequence[str] | None = None,
+        families: Sequence[str] | None = None,
+        config: GameConfig | None = None,
+        actions: ActionForm = "ticks",
+        view: Literal["vector", "text"] = "vector",
+        reward: PaidIn = "share",
+        num_ticks: int = 51,
+        render_mode: str | None = None,
+    ) -> None:
+        self._split, self._training = Split(split), training
+        self._ticks = checked_setting(actions, reward, num_ticks, self._split, training)
+        if view not in ("vector", "text"):
+            raise ValueError(f"view={view!r} is unknown, allowed are vector, text")
+        self._cells = suite_cells(regimes, families)
+        self._config = config or GameConfig()
+        self._actions, self._view, self._reward = actions, view, reward
+        self.render_mode = render_mode
+        self.action_space = {
+            "ticks": spaces.Discrete(self._ticks.num_actions),
+            "box": box_space(),
+            "text": spaces.Text(LONGEST_REPLY, min_length=0, charset=_CHARACTERS),
+        }[actions]
+        self.observation_space = (
+            vector_space() if view == "vector" else spaces.Text(LONGEST_PROMPT, min_length=0, charset=_CHARACTERS)
+        )
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin the scenario that ``options`` names, else one drawn from the split."""
+        super().reset(seed=seed)
+        scenario = (options or {}).get("scenario")
+        if scenario is None:
+            scenario = self._draw()
+        elif not isinstance(scenario, Scenario):
+            raise ValueError(f"options has scenario={scenario!r}; it must be a terms.Scenario")
+        elif self._training:
+            require_trainable(scenario.scenario_id)
+        self._game, self._seat = Game(scenario), _Seat(scenario)
+        return self._observe(), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Make one move and be answered."""
+        move = self._read(action)
+        self._seat.note(move)
+        self._game.step(move)
+        observation = self._observe()
+        is_over = self._game.is_over
+        return observation, self._earned() if is_over else 0.0, is_over, False, self._info()
+
+    def render(self) -> str:
+        """Return one line about the moment."""
+        seen = self._game.observe()
+        stands = "nothing" if seen.standing_price is None else f"{seen.standing_price:.2f}"
+        return f"round {seen.round} of {seen.horizon}, {stands} stands, own limit {seen.reservation_price:.2f}"
+
+    def _draw(self) -> Scenario:
+        seeds = SPLIT_SEEDS[self._split]
+        seed = int(self.np_random.integers(seeds.start, seeds.stop))
+        cell: Cell = self._cells[int(self.np_random.integers(len(self._cells)))]
+        return fresh_scenario(seed, cell, int(self.np_random.integers(1000)), config=self._config)
+
+    def _read(self, action: Any) -> Action:
+        seen = self._game.observe()
+        if self._actions == "text":
+            return read_move(str(action), seen).action
+        if self._actions == "ticks":
+            number = int(action)
+            if number < 2:
+                return Accept() if number == 0 else Reject()
+            return Offer(self._seat.price(self._ticks.gain(number)))
+        decision, gain = (float(value) for value in action)
+        if decision >= 1 / 3:
+            return Accept() if decision < 2 / 3 else Reject()
+        return Offer(self._seat.price(gain))
+
+    def _observe(self) -> Any:
+        seen = self._game.observe()
+        return self._seat.vector(seen) if self._view == "vector" else turn_prompt(seen)
+
+    def _earned(self) -> float:
+        scenario, utility = self._game.scenario, self._game.record("env").utility
+        if self._reward == "money":
+            return utility
+        return utility / (scenario.zopa if scenario.zopa > 0 else scenario.price_range)
+
+    def _info(self) -> dict[str, Any]:
+        info: dict[str, Any] = {"scenario_id": self._game.scenario.scenario_id}
+        if self._game.is_over:
+            return {**info, "record": self._game.record("env")}
+        if self._actions == "ticks":
+            mask = np.ones(self._ticks.num_actions, dtype=np.int8)
+            mask[0] = self._game.observe().can_accept
+            info["action_mask"] = mask
+        return info
+
+
+class _Seat:
+    """What the vector needs of the moves and prices so far."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._params: KernelParams = kernel_params(
+            scenario.config, scenario.family, scenario.counterpart_type.stance, scenario.price_range
+        )
+        self._frame = (
+            scenario.sign,
+            int(scenario.opener is Opener.AGENT),
+            scenario.agent_type.reservation_price,
+            scenario.price_min,
+            scenario.price_max,
+        )
+        self._offers: list[float] = []
+        self._quotes: list[tuple[int, float]] = []
+
+    def price(self, gain: float) -> float:
+        """Return the price that gains a share of R, cut to the public bounds."""
+        sign, _, own, low, high = self._frame
+        return min(high, max(low, own - sign * gain * (high - low)))
+
+    def note(self, move: Action) -> None:
+        """Remember an offer that the rules allow."""
+        _, _, _, low, high = self._frame
+        if isinstance(move, Offer) and low <= move.price <= high:
+            self._offers.append(move.price)
+
+    def vector(self, seen: Observation) -> np.ndarray:
+        """Return what is seen."""
+        if seen.standing_price is not None and (not self._quotes or self._quotes[-1][0] < seen.round):
+            self._quotes.append((seen.round, seen.standing_price))
+        prices = [price for _, price in self._quotes]
+        quotes = (prices[0], prices[max(0, len(prices) - 2)], prices[-1]) if prices else (_NOTHING,) * 3
+        cue = (-1, -1)
+        if seen.cue is not None:
+            cue = (tuple(Sentiment).index(seen.cue.sentiment), tuple(Posture).index(seen.cue.posture))
+        past = history_features(self._offers, self._frame[0], self._params)
+        out = np.zeros(VECTOR_SIZE, dtype=np.float32)
+        last = self._offers[-1] if self._offers else _NOTHING
+        write_vector(out, self._frame, seen.round, quotes, last, past, cue, self._params)  # type: ignore[arg-type]
+        return out
+
+
+gymnasium.register("terms/Negotiation-v0", "experiments.adapters.negotiation_env:NegotiationEnv")
