@@ -3,6 +3,11 @@
 Sources: the published benchmark (arXiv 2608.30730) for ``PAPER``; each departure of ``FAIR`` is one named field in the
 section "what differs". Money is in fen, time in days and minutes. Tuples by size, speed or response follow the order of
 the enumerations in :mod:`commerce.types`.
+
+A rule set has a version of its own: years of one name and different versions are different games. Of ``paper``, in 1
+rejects and accepts without a talk left a record, and a counter equal to the bid was raised. Of ``fair``, in 1
+negotiation draws were keyed by cycle and a bid that could not be paid was answered; 2 is ``FIRST_FAIR``, whose stores
+sell best at the highest price the platform takes, with as many products as they can hold.
 """
 
 from __future__ import annotations
@@ -10,10 +15,6 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-RULES_VERSION = 2
-"""1: rejects and accepts without a talk left a record; negotiation draws of ``fair`` were keyed by cycle; a bid that
-could not be paid was answered in ``fair``; a counter equal to the bid was raised in ``paper``."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Fen = Annotated[int, Field(ge=0)]
@@ -43,9 +44,7 @@ class Rules(Frozen):
     """One rule set."""
 
     name: str = Field("paper", min_length=1)
-    version: int = Field(
-        RULES_VERSION, ge=1, description="years of different versions are different games under one name"
-    )
+    version: int = Field(2, ge=1, description="years of different versions are different games under one name")
 
     # clock
     num_days: int = Field(365, ge=1, le=3650, description="daily steps until the year ends")
@@ -117,6 +116,15 @@ class Rules(Frozen):
     response_bound: float | None = Field(
         None, gt=0, lt=1, description="price ratio below which demand grows no further, and a quadratic made monotone"
     )
+    choke_ratio: float | None = Field(
+        None, gt=1, description="price ratio from which nobody buys; above the reference demand bends down to it"
+    )
+    capacity_unit: Literal["units", "value"] = Field(
+        "units", description="whether a store can sell so many units, or goods of so much value at reference prices"
+    )
+    category_breadth: float | None = Field(
+        None, gt=0, description="products whose full demand is the most that all listed ones of a category can share"
+    )
     price_band: PriceBand | None = Field(None, description="allowed list prices; None is any price of at least 1 fen")
     commission_on_returns: Literal["kept", "reversed"] = "kept"
     kernel_types: Literal["by_personality", "drawn"] = "by_personality"
@@ -144,6 +152,8 @@ class Rules(Frozen):
             low, high = getattr(self, field)
             if not 0 <= low <= high:
                 raise ValueError(f"{field}=({low}, {high}) must be ordered and not negative")
+        if self.choke_ratio is not None and self.price_band is not None and self.price_band.high > self.choke_ratio:
+            raise ValueError(f"price_band.high={self.price_band.high} must not exceed choke_ratio={self.choke_ratio}")
         if self.return_lag[1] >= self.settlement_days:
             # A refund is taken from the escrow of its own shipment, which must still be there.
             raise ValueError(f"return_lag={self.return_lag} must end before settlement_days={self.settlement_days}")
@@ -153,10 +163,14 @@ class Rules(Frozen):
 PAPER = Rules()
 FAIR = Rules(
     name="fair",
+    version=3,
     return_wording="from_numbers",
     promotion_base="reference_or_trailing",
     response_bound=0.4,
-    price_band=PriceBand(low=0.25, high=5.0),
+    choke_ratio=1.3,
+    capacity_unit="value",
+    category_breadth=12,
+    price_band=PriceBand(low=0.25, high=1.3),
     commission_on_returns="reversed",
     kernel_types="drawn",
     fraud_price_scale="as_honest",
@@ -168,16 +182,28 @@ FAIR = Rules(
     unpaid_bids="refused",
     calendar="shifted",
 )
+FIRST_FAIR = FAIR.model_copy(
+    update={
+        "name": "fair-1",
+        "version": 2,
+        "choke_ratio": None,
+        "capacity_unit": "units",
+        "category_breadth": None,
+        "price_band": PriceBand(low=0.25, high=5.0),
+    }
+)
 RULE_SETS = {rules.name: rules for rules in (PAPER, FAIR)}
+_NAMED = RULE_SETS | {FIRST_FAIR.name: FIRST_FAIR}
 
 
-def rules_named(name: str, version: int = RULES_VERSION) -> Rules:
+def rules_named(name: str, version: int | None = None) -> Rules:
     """Return the rule set called ``name``; one of an earlier version is another game and is refused."""
-    if name not in RULE_SETS:
-        raise ValueError(f"rules={name!r} is unknown; choose one of {', '.join(RULE_SETS)}")
-    if version != RULES_VERSION:
+    if name not in _NAMED:
+        raise ValueError(f"rules={name!r} is unknown; choose one of {', '.join(_NAMED)}")
+    rules = _NAMED[name]
+    if version not in (None, rules.version):
         raise ValueError(
             f"rules={name!r} of version {version} cannot be played or compared here, where they have version "
-            f"{RULES_VERSION}; use the release that played them"
+            f"{rules.version}; use the release that played them"
         )
-    return RULE_SETS[name]
+    return rules

@@ -1,16 +1,19 @@
 r"""Expected demand and its integer rounding.
 
 For SKU ``i`` of category ``c`` in a store of type ``s`` with reputation ``rho``, on day ``D``, at price ratio
-``r = p / reference`` (``p`` after any promotion discount ``d``):
+``r = p / reference`` (``p`` after any promotion discount ``d``), with ``n_c`` SKUs of its category listed:
 
 .. math::
     R_i = base_i \, PF(r_i, k_i) \, W(D) \, P(d) \, Y_s(D) \, E_s(D) \, \rho, \qquad base_i = (M_{min} + M_{max}) / 2
     / 30 \cdot share \cdot S_s, \\
-    R_i \leftarrow R_i \frac{C_c}{C_c + \sum_{j \in c} R_j}, \quad C_c = \varphi_s C_s, \qquad
-    R_i \leftarrow R_i \frac{C_s}{C_s + \sum_j R_j}, \\
+    R_i \leftarrow R_i \frac{m}{m + n_c - 1}, \\
+    R_i \leftarrow R_i \frac{C_c}{C_c + \sum_{j \in c} w_j R_j}, \quad C_c = \varphi_s C_s, \qquad
+    R_i \leftarrow R_i \frac{C_s}{C_s + \sum_j w_j R_j}, \\
     q_i = \lfloor R_i \rfloor + 1\{u_i < frac(R_i)\}.
 
-The first saturation is left out when ``phi = 1``. Arrays run over the SKUs of one store.
+The breadth ``m`` of a category is without bound where the rules name none, and the first saturation is left out when
+``phi = 1``. The weight ``w`` of a unit is 1, or its reference price over the mean one of its store type. Arrays run
+over the SKUs of one store.
 """
 
 from __future__ import annotations
@@ -28,18 +31,24 @@ def base_demand(monthly_min: float, monthly_max: float, demand_scale: float, rul
     return (monthly_min + monthly_max) / 2 / 30 * rules.platform_share * demand_scale
 
 
-def price_response(ratio: FloatArray, elasticity: FloatArray, response: IntArray, bound: float | None) -> FloatArray:
-    """Return the price factor PF; ``response`` holds rows of :class:`PriceResponse`.
+def price_response(ratio: FloatArray, elasticity: FloatArray, response: IntArray, rules: Rules) -> FloatArray:
+    r"""Return the price factor PF; ``response`` holds rows of :class:`PriceResponse`.
 
-    With a ``bound`` no factor grows below that ratio, and the quadratic rises instead of falling below 1: a discount
-    then never lowers demand.
+    With a response bound no factor grows below that ratio, and the quadratic rises instead of falling below 1: a
+    discount then never lowers demand. With a choke ratio ``h`` the factor is multiplied by
+    :math:`1 - ((r - 1) / (h - 1))^2` above 1, which bends it down to 0 at ``h``: the best price then lies below ``h``.
     """
+    bound = rules.response_bound
     r = ratio if bound is None else np.maximum(ratio, bound)
     gap = r - 1
     linear = elasticity * gap
     square = linear * gap if bound is None else linear * np.abs(gap)
     factors = (np.maximum(0.0, 1 - linear), np.exp(-linear), np.power(r, -elasticity), np.maximum(0.0, 1 - square))
-    return np.choose(response, factors)
+    found = np.choose(response, factors)
+    if rules.choke_ratio is None:
+        return found
+    above = np.clip((ratio - 1) / (rules.choke_ratio - 1), 0.0, 1.0)
+    return np.asarray(found * (1 - above * above))
 
 
 def promotion_factor(discount: FloatArray, max_multiplier: float, rules: Rules) -> FloatArray:
@@ -52,25 +61,35 @@ def sub_cap_share(num_categories: int, rules: Rules) -> float:
     return min(1.0, max(rules.sub_cap_floor, rules.sub_cap_numerator / num_categories))
 
 
-def saturate(raw: FloatArray, category: IntArray, capacity: float, share: float) -> FloatArray:
-    """Return expected demand after both saturations. The store total stays below ``capacity``."""
-    demand = raw
-    if share < 1:
-        demand = saturate_categories(raw, category, np.full(int(category.max(initial=0)) + 1, share * capacity))
-    return demand * (capacity / (capacity + float(demand.sum())))
+def share_buyers(raw: FloatArray, category: IntArray, rules: Rules) -> FloatArray:
+    """Return demand once the listed SKUs of each category share its buyers, at whatever price they are listed.
+
+    Each has ``m / (m + n - 1)`` of its own demand beside ``n - 1`` others: alone all of it, and all together less than
+    ``m`` times that of their mean.
+    """
+    if rules.category_breadth is None:
+        return raw
+    others = np.bincount(category)[category] - 1
+    return np.asarray(raw * (rules.category_breadth / (rules.category_breadth + others)))
 
 
-def saturate_categories(raw: FloatArray, category: IntArray, caps: FloatArray) -> FloatArray:
+def saturate_categories(raw: FloatArray, weight: FloatArray, category: IntArray, caps: FloatArray) -> FloatArray:
     """Return demand after the first saturation; ``caps`` is indexed by category and 0 where there is none."""
-    totals = np.bincount(category, weights=raw, minlength=len(caps))
+    totals = np.bincount(category, weights=raw * weight, minlength=len(caps))
     factors = np.divide(caps, caps + totals, out=np.ones(len(caps)), where=caps > 0)
     return np.asarray(raw * factors[category])
 
 
-def saturate_stores(demand: FloatArray, store: IntArray, parts: Sequence[slice], capacity: FloatArray) -> FloatArray:
-    """Return demand after the second saturation, for stores that lie one after the other in ``parts``."""
+def saturate_stores(
+    demand: FloatArray, weight: FloatArray, store: IntArray, parts: Sequence[slice], capacity: FloatArray
+) -> FloatArray:
+    """Return demand after the second saturation, for stores that lie one after the other in ``parts``.
+
+    The total of a store, by ``weight``, stays below its capacity.
+    """
     # One sum a store: a running sum over rows would round differently from the sum of one store alone.
-    totals = np.array([demand[part].sum() for part in parts])
+    taken = demand * weight
+    totals = np.array([taken[part].sum() for part in parts])
     return np.asarray(demand * (capacity / (capacity + totals))[store])
 
 

@@ -72,12 +72,13 @@ def sole_profit(setting: Setting, prices: FloatArray) -> FloatArray:
     """Return the expected profit of a day in fen for each SKU alone in its store, shape of ``prices``."""
     world, rules, skus = setting.world, setting.rules, setting.world.skus
     ratio = prices / skus.reference_fen[:, None]
-    factor = price_response(ratio, setting.elasticity[:, None], setting.response[:, None], rules.response_bound)
+    factor = price_response(ratio, setting.elasticity[:, None], setting.response[:, None], rules)
     demand = setting.base[:, None] * factor
     capacity = np.array([row.capacity for row in world.store_types])[skus.store_type][:, None]
     share = np.array(setting.category_shares)[skus.store_type][:, None]
-    demand = np.where(share < 1, demand * share * capacity / (share * capacity + demand), demand)
-    demand = demand * capacity / (capacity + demand)
+    weight = setting.capacity_weight[:, None]
+    demand = np.where(share < 1, demand * share * capacity / (share * capacity + weight * demand), demand)
+    demand = demand * capacity / (capacity + weight * demand)
     returned = np.minimum(rules.return_cap, skus.return_rate[:, None] * price_return_factor(ratio, rules))
     floor = np.array([row.floor_ratio for row in world.categories])[skus.category] * skus.reference_fen
     margin = prices * (1 - rules.commission) - floor[:, None]
@@ -109,7 +110,7 @@ def allowed_prices(setting: Setting) -> tuple[FloatArray, FloatArray]:
 
 def _respond(setting: Setting, ratio: float) -> FloatArray:
     ratios = np.full(setting.num_skus, ratio)
-    return price_response(ratios, setting.elasticity, setting.response, setting.rules.response_bound)
+    return price_response(ratios, setting.elasticity, setting.response, setting.rules)
 
 
 def _unbounded_demand(setting: Setting) -> FloatArray:

@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from commerce.demand import price_response, promotion_factor, round_demand, saturate_categories, saturate_stores
+from commerce.demand import (
+    price_response,
+    promotion_factor,
+    round_demand,
+    saturate_categories,
+    saturate_stores,
+    share_buyers,
+)
 from commerce.ledger import Account, Entity, post
 from commerce.lots import merge, owned_by
 from commerce.money import round_fen
@@ -97,7 +104,7 @@ def _discount(setting: Setting, store: StoreState, offer: ShelfOffer, part: slic
 
 
 def expected_demand(setting: Setting, stores: Sequence[StoreState], offer: ShelfOffer, day: int) -> FloatArray:
-    """Return expected units of each SKU of ``offer``, after both saturations."""
+    """Return expected units of each SKU of ``offer``, after what its category shares and both saturations."""
     rules, skus = setting.rules, offer.skus
     elasticity = setting.elasticity[skus]
     common = np.array([_common_factor(setting, store, day) for store in stores])
@@ -109,10 +116,12 @@ def expected_demand(setting: Setting, stores: Sequence[StoreState], offer: Shelf
             elasticity[part] *= np.where(discount > 0, promotion.elasticity_boost, 1.0)
             demand[part] *= promotion_factor(discount, promotion.max_multiplier, rules)
     ratio = offer.price_fen / setting.world.skus.reference_fen[skus]
-    demand *= price_response(ratio, elasticity, setting.response[skus], rules.response_bound)
+    demand *= price_response(ratio, elasticity, setting.response[skus], rules)
+    category, weight = setting.world.skus.category[skus], setting.capacity_weight[skus]
     capacity = np.array([setting.world.store_types[store.store_type].capacity for store in stores])
-    demand = saturate_categories(demand, setting.world.skus.category[skus], setting.category_caps)
-    return saturate_stores(demand, offer.store, parts, capacity)
+    demand = share_buyers(demand, category, rules)
+    demand = saturate_categories(demand, weight, category, setting.category_caps)
+    return saturate_stores(demand, weight, offer.store, parts, capacity)
 
 
 def _common_factor(setting: Setting, store: StoreState, day: int) -> float:

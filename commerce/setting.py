@@ -134,6 +134,16 @@ class Setting:
         return places
 
     @cached_property
+    def capacity_weight(self) -> FloatArray:
+        """Part of its store's capacity that one unit takes up: 1, or its value over the mean one of the store type."""
+        weights = np.ones(self.num_skus)
+        if self.rules.capacity_unit == "value":
+            for rows in filter(len, self.rows_of_type):
+                reference = self.world.skus.reference_fen[rows]
+                weights[rows] = reference / reference.mean()
+        return weights
+
+    @cached_property
     def category_shares(self) -> tuple[float, ...]:
         """Sub-cap share phi of each store type; a type nobody may sell in has 1."""
         return tuple(
@@ -143,7 +153,7 @@ class Setting:
 
     @cached_property
     def category_caps(self) -> FloatArray:
-        """Most units a day that each category can sell in its store, in the limit; 0 where nothing caps it."""
+        """Most that each category can sell a day in its store, in the limit; 0 where nothing caps it."""
         shares, types = self.category_shares, self.world.store_types
         rows = [row.store_type for row in self.world.categories]
         return np.array([shares[kind] * types[kind].capacity if shares[kind] < 1 else 0.0 for kind in rows])

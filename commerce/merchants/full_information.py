@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from commerce.config import Rules
-from commerce.demand import price_response, saturate
+from commerce.demand import price_response, saturate_categories, saturate_stores, share_buyers
 from commerce.merchants.advice import Market, MarketProduct, SupplierCard
 from commerce.procurement import pair_terms
 from commerce.returns import price_return_factor
@@ -42,7 +42,7 @@ class FullInformationAdvice:
         floors = np.array([row.floor_ratio for row in setting.world.categories])[skus.category][:, None] * reference
         ratio = np.broadcast_to(_RATIOS, (setting.num_skus, len(_RATIOS)))
         response = np.stack(
-            [price_response(column, setting.elasticity, setting.response, rules.response_bound) for column in ratio.T],
+            [price_response(column, setting.elasticity, setting.response, rules) for column in ratio.T],
             axis=1,
         )
         returned = np.minimum(rules.return_cap, skus.return_rate[:, None] * price_return_factor(_RATIOS, rules))
@@ -69,12 +69,11 @@ class FullInformationAdvice:
             [rows[category == row][np.argsort(-margin[rows[category == row]])[:_RANGE]] for row in np.unique(category)]
         )
         kind = setting.world.store_types[store_type]
-        demand = saturate(
-            setting.base[chosen] * _MEAN_REPUTATION,
-            setting.world.skus.category[chosen],
-            kind.capacity,
-            setting.category_shares[store_type],
-        )
+        category, weight = setting.world.skus.category[chosen], setting.capacity_weight[chosen]
+        demand = share_buyers(setting.base[chosen] * _MEAN_REPUTATION, category, setting.rules)
+        demand = saturate_categories(demand, weight, category, setting.category_caps)
+        whole, capacity = np.zeros(len(chosen), dtype=np.int64), np.array([kind.capacity])
+        demand = saturate_stores(demand, weight, whole, [slice(None)], capacity)
         return float(demand @ margin[chosen]) - kind.operations_fen
 
     def choose_products(self, category: str, products: Sequence[MarketProduct], num: int) -> list[MarketProduct]:

@@ -110,7 +110,10 @@ Margin = Annotated[
     float | None,
     typer.Option(min=0.0, help="Differences within this margin count as none: equivalence becomes a verdict."),
 ]
-RuleSet = Annotated[Literal["paper", "fair"], typer.Option(help="paper: the published rules; fair: the repaired ones.")]
+RuleSet = Annotated[
+    Literal["paper", "fair", "fair-1"],
+    typer.Option(help="paper: the published rules; fair: the repaired ones; fair-1: their first version."),
+]
 WorldSeed = Annotated[
     int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="Seed of the world; any other is a held-out one.")
 ]

@@ -37,7 +37,7 @@ class ServeSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     out: Path = Path("runs")
-    rules: Literal["paper", "fair"] = "paper"
+    rules: Literal["paper", "fair", "fair-1"] = "paper"
     world_seed: int = Field(DEFAULT_SEED, ge=0)
     world_dir: Path | None = None
     repeats: int = Field(1, ge=1, le=MAX_RUN + 1)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field, ValidationInfo, model_validator
 
-from commerce.config import RULES_VERSION, Rules, rules_named
+from commerce.config import PAPER, Rules, rules_named
 from commerce.types import World
 from commerce.world import DEFAULT_SEED, generate_world, load_world
 from experiments.engine.folder import STORED
@@ -31,7 +31,7 @@ class YearSpec(Recipe):
     world_seed: int = Field(DEFAULT_SEED, ge=0)
     world_dir: str | None = None
     rules: str = "paper"
-    rules_version: int = Field(RULES_VERSION, ge=1, description="of the rules; one that was stored without it is of 1")
+    rules_version: int = Field(PAPER.version, ge=1, description="of the rules; one stored without it is of 1")
     num_days: int = Field(365, ge=1, le=3650)
     merchant_seed: int = Field(0, ge=0)
     repeat: int = Field(0, ge=0)
@@ -39,8 +39,13 @@ class YearSpec(Recipe):
     @model_validator(mode="before")
     @classmethod
     def _first_version_unsaid(cls, row: Any, info: ValidationInfo) -> Any:
-        """Put in what years stored before the rules had versions do not say: by default it would be today's."""
-        return {"rules_version": 1, **row} if info.context == STORED and isinstance(row, dict) else row
+        """Put in today's version, and 1 in years that were stored before the rules had versions."""
+        if not isinstance(row, dict) or "rules_version" in row:
+            return row
+        if info.context == STORED:
+            return {"rules_version": 1, **row}
+        rules = row.get("rules", PAPER.name)
+        return {"rules_version": rules_named(rules).version, **row} if isinstance(rules, str) else row
 
     def build_rules(self) -> Rules:
         """Return the rule set with the number of days put in; one of another version raises ``ValueError``."""

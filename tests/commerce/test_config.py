@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from commerce.config import FAIR, PAPER, PriceBand, Rules, rules_named
+from commerce.config import FAIR, FIRST_FAIR, PAPER, PriceBand, Rules, rules_named
 
 DIFFERENCES = {
-    "name", "return_wording", "promotion_base", "response_bound", "price_band", "commission_on_returns",
+    "name", "version", "choke_ratio", "capacity_unit", "category_breadth",
+    "return_wording", "promotion_base", "response_bound", "price_band", "commission_on_returns",
     "kernel_types", "fraud_price_scale", "honest_floors", "counter_below_bid", "history_includes_current",
     "round_limit", "negotiation_draws", "unpaid_bids", "calendar",
 }  # fmt: skip
@@ -28,6 +29,9 @@ def test_the_rule_sets_differ_in_the_named_fields_only():
         ({"return_lag": (5, 3)}, "return_lag=(5, 3)"),
         ({"return_lag": (3, 9)}, "settlement_days=9"),
         ({"round_limit": 0}, "round_limit"),
+        ({"choke_ratio": 1.0}, "choke_ratio"),
+        ({"choke_ratio": 1.2, "price_band": {"low": 0.5, "high": 1.3}}, "price_band.high=1.3"),
+        ({"category_breadth": 0}, "category_breadth"),
     ],
 )
 def test_bad_settings_name_the_field(changes, names):
@@ -42,7 +46,13 @@ def test_a_price_band_is_ordered():
 
 def test_rules_by_name():
     assert rules_named("fair") is FAIR
-    with pytest.raises(ValueError, match="choose one of paper, fair"):
+    with pytest.raises(ValueError, match="choose one of paper, fair, fair-1"):
         rules_named("unfair")
-    with pytest.raises(ValueError, match=r"rules='fair' of version 1 .* have version 2"):
+    with pytest.raises(ValueError, match=r"rules='fair' of version 1 .* have version 3"):
         rules_named("fair", 1)
+
+
+def test_the_first_fair_differs_from_the_second_in_the_economy_only():
+    changed = {name for name in Rules.model_fields if getattr(FIRST_FAIR, name) != getattr(FAIR, name)}
+    assert changed == {"name", "version", "choke_ratio", "capacity_unit", "category_breadth", "price_band"}
+    assert rules_named("fair-1") is FIRST_FAIR

@@ -38,6 +38,7 @@ CHANGES = {
     "kernel_types": "drawn", "fraud_price_scale": "as_honest", "honest_floors": "as_fraudulent",
     "counter_below_bid": "take_bid",
     "history_includes_current": False, "round_limit": 1, "calendar": "shifted",
+    "choke_ratio": 1.05, "capacity_unit": "value", "category_breadth": 1.5,
     "negotiation_draws": "by_day", "unpaid_bids": "refused",
 }  # fmt: skip
 LABELS = {"name", "version"}  # of a rule set: no rule

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from commerce.config import FAIR, PAPER, PriceBand
+from commerce.config import FAIR, FIRST_FAIR, PAPER, PriceBand
 from commerce.demand import price_response
 from commerce.lint import lint_economy, price_grid, sole_profit
 from commerce.world import generate_world
@@ -38,7 +38,7 @@ def test_paper_lists_what_the_published_rules_allow():
 def test_planted_faults_are_found():
     world = world_with([("Kitchenware", 100.0, "Medium", 0.3)])
     inelastic = [replace(c, elasticity=0.8) if c.name == "Kitchenware" else c for c in world.categories]
-    assert kinds(replace(world, categories=tuple(inelastic)), FAIR)["profit grows without bound"] == 1
+    assert kinds(replace(world, categories=tuple(inelastic)), FIRST_FAIR)["profit grows without bound"] == 1
     narrow = FAIR.model_copy(update={"price_band": PriceBand(low=0.9, high=0.95)})
     assert kinds(world, narrow)["best price outside the allowed band"] == 1
 
@@ -58,5 +58,5 @@ def test_the_sweep_covers_both_ends():
     grid = price_grid(setting_of(default_world()))
     assert (grid.min(), grid.max()) == pytest.approx((1e-7, 1e14))
     assert np.isfinite(
-        price_response(grid[0] / 100, np.full(grid.shape[1], 5.0), np.full(grid.shape[1], 2), None)
+        price_response(grid[0] / 100, np.full(grid.shape[1], 5.0), np.full(grid.shape[1], 2), PAPER)
     ).all()

@@ -34,7 +34,7 @@ DAY = {"Jan 1": 0, "Jan 2": 1, "Mar 11": 69, "May 30": 149, "Jul 7": 187}
 
 def factor(response: int, k: float, *ratios: float) -> list[float]:
     n = len(ratios)
-    return price_response(np.array(ratios), np.full(n, k), np.full(n, response), None).tolist()
+    return price_response(np.array(ratios), np.full(n, k), np.full(n, response), PAPER).tolist()
 
 
 def window(world, store_type, reputation_value, prices, *, promotion=None, discount=0.0):

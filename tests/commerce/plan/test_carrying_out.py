@@ -15,7 +15,7 @@ from commerce.year import Year
 from tests.commerce.builders import HonestCounter, ok, world_with
 
 WORLD = world_with([("Pet Supplies", 100.0, "Small", 0.0), ("Pet Supplies", 100.0, "Small", 0.0)])
-RULES = FAIR.model_copy(update={"num_days": 40, "price_band": None})
+RULES = FAIR.model_copy(update={"num_days": 40, "price_band": None, "choke_ratio": None})
 
 
 def buy(year: Year, sku: int, units: int, yuan: float) -> None:

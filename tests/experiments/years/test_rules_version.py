@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from commerce.config import RULES_VERSION
+from commerce.config import FAIR, PAPER
 from experiments.comparing.years import read_outcomes
 from experiments.engine.folder import RunError
 from experiments.modes import check_folder
@@ -25,7 +25,7 @@ from experiments.years.year_mode import read_year_header
 from tests.experiments.folders import rewrite_log
 
 SPEC = YearSpec(num_days=2)
-WHY = rf"rules='paper' of version 1 cannot be played or compared here, where they have version {RULES_VERSION}"
+WHY = rf"rules='paper' of version 1 cannot be played or compared here, where they have version {PAPER.version}"
 
 
 def age(folder):
@@ -46,15 +46,16 @@ def years(tmp_path):
 
 
 def test_the_version_is_stored_and_what_was_stored_without_one_is_the_first(years):
-    assert [read_year_header(folder).spec.rules_version for folder in years] == [RULES_VERSION, 1]
-    assert YearSpec.model_validate({}).rules_version == RULES_VERSION
-    assert json.loads(SPEC.model_dump_json())["rules_version"] == RULES_VERSION
+    assert [read_year_header(folder).spec.rules_version for folder in years] == [PAPER.version, 1]
+    assert YearSpec.model_validate({}).rules_version == YearSpec().rules_version == PAPER.version
+    assert YearSpec(rules="fair").rules_version == FAIR.version != PAPER.version
+    assert json.loads(SPEC.model_dump_json())["rules_version"] == PAPER.version
 
 
 def test_another_version_is_not_played_or_gone_on_with(years):
     with pytest.raises(ValueError, match=WHY):
         SPEC.model_copy(update={"rules_version": 1}).build_rules()
-    with pytest.raises(RunError, match=rf"spec.rules_version: 1 there, {RULES_VERSION} now"):
+    with pytest.raises(RunError, match=rf"spec.rules_version: 1 there, {PAPER.version} now"):
         run_year(years[1], SPEC, "idle")
     (finding,) = check_folder(years[1])[0]
     assert re.match(WHY, finding)
