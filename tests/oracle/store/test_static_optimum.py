@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commerce.demand import saturate
+from commerce.demand import saturate_categories, saturate_stores
 from oracle.store.static_optimum import Candidates, StoreCapacity, saturated, static_optimum
 
 
@@ -55,13 +55,17 @@ def test_no_listing_of_a_small_store_earns_more(seed: int, max_listed: int | Non
         assert found.listed.sum() <= max_listed
 
 
-def test_units_are_those_of_the_store_itself() -> None:
-    candidates = random_store(3, 30, 8, 4, by_value=False)
+@pytest.mark.parametrize("by_value", [False, True])
+def test_units_are_those_of_the_store_itself(by_value: bool) -> None:
+    candidates = random_store(3, 30, 8, 4, by_value=by_value)
     share, total = 0.35, 40.0
     capacity = StoreCapacity(total, np.full(4, share * total))
     found = static_optimum(candidates, capacity)
     raw = np.where(found.listed, candidates.demand[np.arange(30), found.price], 0.0)
-    assert found.units == pytest.approx(saturate(raw, candidates.category, total, share))
+    units = saturate_categories(raw, candidates.weight, candidates.category, capacity.categories)
+    whole = np.zeros(30, dtype=np.int64)
+    units = saturate_stores(units, candidates.weight, whole, [slice(None)], np.array([total]))
+    assert found.units == pytest.approx(units)
     assert found.profit == pytest.approx(float(found.units @ candidates.margin[np.arange(30), found.price]))
 
 
