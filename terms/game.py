@@ -7,15 +7,12 @@ state holds no generator and the same moves always lead to the same episode.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from terms import kernel, protocol, voice
-from terms.cues import concession_share, draw_cue
-from terms.kernel import STANCES, kernel_params
-from terms.noise import CueDraw
+from terms import protocol, voice
+from terms.counterparts import Counterpart, CounterpartMove, KernelCounterpart
 from terms.payoffs import utility
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
@@ -39,20 +36,22 @@ from terms.types import (
 
 
 class Game:
-    """A running episode of ``scenario``; ``speak`` words the counterpart's committed acts and decides nothing."""
+    """A running episode of ``scenario``.
 
-    def __init__(self, scenario: Scenario, *, speak: voice.Voice = voice.render) -> None:
+    ``speak`` words the counterpart's committed acts and decides nothing. Opposite sits the kernel, unless another
+    ``counterpart`` is given.
+    """
+
+    def __init__(
+        self, scenario: Scenario, *, speak: voice.Voice = voice.render, counterpart: Counterpart | None = None
+    ) -> None:
         self.scenario = scenario
         self._speak = speak
         self.round = 1
         self.termination: Termination | None = None
         self._config = scenario.config
         self._sign = scenario.sign
-        self._stance = STANCES.index(scenario.counterpart_type.stance)
-        self._channel = self._config.families[scenario.family].channel
-        self._params = kernel_params(
-            self._config, scenario.family, scenario.counterpart_type.stance, scenario.price_range
-        )
+        self._counterpart = KernelCounterpart(scenario) if counterpart is None else counterpart
         self._standing: float | None = None
         self._cue: Cue | None = None
         self._message = ""
@@ -64,7 +63,7 @@ class Game:
         self._fault_detail = ""
         self._closing: tuple[Cue | None, str] = (None, "")
         if scenario.opener is Opener.COUNTERPART:
-            self._quote(self._opening_price(), 0, scenario.noise.opening_cue)
+            self._open()
 
     @property
     def is_over(self) -> bool:
@@ -203,64 +202,63 @@ class Game:
                 self._fault_detail = f"price={price} lies outside [{scenario.price_min}, {scenario.price_max}]"
                 self.termination = Termination.INVALID_ACTION
         if not self.is_over:
-            self._answer(price)
+            self._answer(action)
 
-    def _answer(self, price: float) -> None:
-        k, horizon, params = self.round, self._config.horizon, self._params
-        features = kernel.history_features(self._offers, self._sign, params)
-        self._offers.append(price)
+    def _answer(self, offer: Offer) -> None:
+        k, horizon = self.round, self._config.horizon
+        self._offers.append(float(offer.price))
         if k == horizon and not self._config.final_offer_answered:
             self._run_out()
             return
-        hidden, draw = self.scenario.counterpart_type, self.scenario.noise.responses[k - 1]
-        gain = kernel.favourability(price, hidden.reservation_price, self._sign, params.price_range)
-        if draw.accept < kernel.accept_prob(gain, hidden.urgency, k, features, params):
-            self._deal = price
-            self._close(Termination.COUNTERPART_ACCEPT, Decision.ACCEPT, price, draw.cue)
-        elif draw.walk < kernel.walk_prob(gain, k, params):
-            self._close(Termination.COUNTERPART_WALK, Decision.REJECT, None, draw.cue)
+        answer = self._counterpart.answer(offer, k)
+        if (fault := self._fault_of(answer)) is not None:
+            self._lose_counterpart(fault)
+        elif answer.decision is Decision.ACCEPT:
+            self._deal = float(offer.price)
+            self._close(Termination.COUNTERPART_ACCEPT, answer, self._deal)
+        elif answer.decision is Decision.REJECT:
+            self._close(Termination.COUNTERPART_WALK, answer)
         elif k == horizon:
             self._run_out()
         else:
             self.round += 1
-            self._quote(self._next_price(features, draw.price), k, draw.cue)
+            self._show(answer)
 
     def _run_out(self) -> None:
         self._breach(ViolationKind.TURN_BUDGET)
         self.termination = Termination.ROUND_LIMIT
 
-    def _close(self, termination: Termination, decision: Decision, price: float | None, draw: CueDraw) -> None:
-        cue = self._draw_cue(decision, 0.0, self.round, draw)
-        self._closing = (cue, self._speak(decision, price, cue, self.round))
+    def _open(self) -> None:
+        answer = self._counterpart.open()
+        if (fault := self._fault_of(answer)) is not None:
+            self._lose_counterpart(fault)
+        elif answer.decision is Decision.OFFER:
+            self._show(answer)
+        else:
+            self._close(Termination.COUNTERPART_WALK, answer)
+
+    def _fault_of(self, answer: CounterpartMove) -> ReplyFault | None:
+        """Return why the answer is no act: the counterpart says so, or names a price that cannot be one."""
+        if answer.fault is not None or answer.decision is not Decision.OFFER:
+            return answer.fault
+        low, high = self.scenario.price_min, self.scenario.price_max
+        usable = protocol.is_price(answer.price) and low <= answer.price <= high  # type: ignore[operator]  # a price
+        return None if usable else ReplyFault.UNREADABLE
+
+    def _lose_counterpart(self, fault: ReplyFault) -> None:
+        lost = fault is ReplyFault.PROVIDER
+        self.termination = Termination.PROVIDER_FAILURE if lost else Termination.COUNTERPART_FAULT
+
+    def _close(self, termination: Termination, answer: CounterpartMove, price: float | None = None) -> None:
+        self._closing = (answer.cue, self._worded(answer, price))
         self.termination = termination
 
-    def _quote(self, price: float, k: int, draw: CueDraw) -> None:
-        """Make ``price`` the standing counterpart price, with its cue and words; ``k`` is the clock of the answer."""
-        share = concession_share(price, self._standing, self.scenario.counterpart_type.reservation_price)
-        self._cue = self._draw_cue(Decision.OFFER, share, k, draw)
-        self._standing = price
-        self._message = self._speak(Decision.OFFER, price, self._cue, self.round)
+    def _show(self, answer: CounterpartMove) -> None:
+        """Make the answer's price the standing one, with its cue and words."""
+        self._standing, self._cue = answer.price, answer.cue
+        self._message = self._worded(answer, answer.price)
 
-    def _draw_cue(self, decision: Decision, share: float, k: int, draw: CueDraw) -> Cue:
-        elapsed = math.sqrt(k / self._config.horizon)
-        return draw_cue(
-            decision, share, elapsed, self._stance, channel=self._channel, config=self._config.cues, draw=draw
-        )
-
-    def _next_price(self, features: kernel.Features, noise: float) -> float:
-        if self._standing is None:
-            return self._opening_price()
-        hidden, params = self.scenario.counterpart_type, self._params
-        rate = kernel.concession_rate(hidden.urgency, features, params)
-        return kernel.counter_offer(self._standing, hidden.reservation_price, rate, noise * params.noise_sd, self._sign)
-
-    def _opening_price(self) -> float:
-        scenario, params = self.scenario, self._params
-        return kernel.opening_price(
-            scenario.counterpart_type.reservation_price,
-            scenario.price_max if self._sign > 0 else scenario.price_min,
-            scenario.harshness,
-            kernel.opening_scale(scenario.counterpart_type.urgency, params),
-            scenario.noise.opening_noise * params.opening_sd,
-            self._sign,
-        )
+    def _worded(self, answer: CounterpartMove, price: float | None) -> str:
+        if answer.message is not None:
+            return answer.message
+        return self._speak(answer.decision, price, answer.cue, self.round) if answer.cue is not None else ""

@@ -97,7 +97,8 @@ class Termination(StrEnum):
     """How an episode ended.
 
     ``NO_REPLY`` is an empty, refused or truncated reply: counted for what it is, not as a move that breaks a rule.
-    ``PROVIDER_FAILURE`` is a trial to exclude and count, never a result of the agent.
+    ``PROVIDER_FAILURE`` is a trial to exclude and count, never a result of the agent. ``COUNTERPART_FAULT`` is a move
+    outside the rules, or none, by an agent in the other seat.
     """
 
     AGENT_ACCEPT = "agent_accept"
@@ -108,6 +109,7 @@ class Termination(StrEnum):
     INVALID_ACTION = "invalid_action"
     NO_REPLY = "no_reply"
     PROVIDER_FAILURE = "provider_failure"
+    COUNTERPART_FAULT = "counterpart_fault"
 
 
 class ReplyFault(StrEnum):

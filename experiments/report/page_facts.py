@@ -19,6 +19,7 @@ ENDINGS = {
     Termination.INVALID_ACTION.value: "Invalid action",
     Termination.NO_REPLY.value: "No reply",
     Termination.PROVIDER_FAILURE.value: "Lost to the provider",
+    Termination.COUNTERPART_FAULT.value: "Invalid action of the other side",
 }
 """How each termination is named to a reader."""
 

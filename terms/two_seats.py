@@ -1,0 +1,267 @@
+"""Two agents at one table: the game with an agent in the counterpart's seat.
+
+The first seat is the one every episode has: round ``k`` is its move and the other's answer. The second seat sees the
+same talk from its own side: its own limit, the other's offers as standing prices, rounds counted by its own moves. Both
+keep a record of their own, so everything that is computed of an episode is computed of either seat.
+
+Who moves last differs by seat: the first seat's last offer is answered only if ``final_offer_answered``. A fair
+comparison lets each agent sit in both seats (see :func:`mirrored`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from terms import protocol
+from terms.counterparts import CounterpartMove
+from terms.episode import AgentLike, SideInfo, as_starter, observe
+from terms.game import Game
+from terms.payoffs import utility
+from terms.records import EpisodeRecord
+from terms.scenario import Scenario
+from terms.types import (
+    Accept,
+    Action,
+    Belief,
+    Cue,
+    Decision,
+    Observation,
+    Offer,
+    Opener,
+    Reject,
+    ReplyFault,
+    Role,
+    Termination,
+    Turn,
+    Unusable,
+    Violation,
+    ViolationKind,
+)
+
+_OTHER_ROLE = {Role.BUYER: Role.SELLER, Role.SELLER: Role.BUYER}
+_OTHER_OPENER = {Opener.AGENT: Opener.COUNTERPART, Opener.COUNTERPART: Opener.AGENT}
+_SEEN_FROM_THE_OTHER_SEAT = {
+    Termination.AGENT_ACCEPT: Termination.COUNTERPART_ACCEPT,
+    Termination.AGENT_REJECT: Termination.COUNTERPART_WALK,
+    Termination.COUNTERPART_ACCEPT: Termination.AGENT_ACCEPT,
+    Termination.COUNTERPART_WALK: Termination.AGENT_REJECT,
+    Termination.INVALID_ACTION: Termination.COUNTERPART_FAULT,
+    Termination.NO_REPLY: Termination.COUNTERPART_FAULT,
+}
+
+
+class Match(NamedTuple):
+    """One talk of two agents, recorded from both seats."""
+
+    first: EpisodeRecord
+    second: EpisodeRecord
+
+
+def mirrored(scenario: Scenario) -> Scenario:
+    """Return ``scenario`` as the other seat has it: roles, types and openers exchanged, draws and prices the same."""
+    return replace(
+        scenario,
+        scenario_id=f"{scenario.scenario_id}/other",
+        agent_role=_OTHER_ROLE[scenario.agent_role],
+        opener=_OTHER_OPENER[scenario.opener],
+        agent_type=scenario.counterpart_type,
+        counterpart_type=scenario.agent_type,
+    )
+
+
+def play_match(
+    scenario: Scenario,
+    first: AgentLike,
+    second: AgentLike,
+    *,
+    side_info: tuple[SideInfo | None, SideInfo | None] = (None, None),
+) -> Match:
+    """Let two agents negotiate ``scenario`` and return what each seat saw.
+
+    The first seat has the agent's role and type, the second the counterpart's. An agent that shows a tone beside its
+    words keeps it in its attribute ``cue``; others show none. An illegal move of either ends the talk and stands in the
+    record of who made it.
+
+    Examples
+    --------
+    >>> import terms
+    >>> scenario = terms.fresh_suite(1, ["overlap"], ["candid"], 1)[0]
+    >>> match = play_match(scenario, terms.FixedConcession(0.3), terms.FixedConcession(0.1))
+    >>> match.first.price == match.second.price, match.first.utility + match.second.utility <= scenario.zopa + 1e-9
+    (True, True)
+    """
+    starter = as_starter(first)
+    agent = starter.start(scenario)
+    act = agent.act
+    opposite = SecondSeat(scenario, second, side_info[1], opposite=agent)
+    game = Game(scenario, counterpart=opposite)
+    while not game.is_over:
+        try:
+            reply = act(observe(game, side_info[0]))
+        except Exception as error:
+            error.add_note(f"raised by agent {starter.name!r} in round {game.round} of {scenario.scenario_id}")
+            raise
+        game.step(protocol.coerce_action(reply))
+    record = game.record(starter.name)
+    return Match(record, opposite.record(record))
+
+
+class SecondSeat:
+    """An agent as the counterpart of a game; asked in turn by the game, it is shown the talk from its own side."""
+
+    def __init__(
+        self, scenario: Scenario, agent: AgentLike, side_info: SideInfo | None = None, *, opposite: object = None
+    ) -> None:
+        self._own = mirrored(scenario)
+        self._starter = as_starter(agent)
+        self._agent = self._starter.start(self._own)
+        self._opposite = opposite
+        self._side_info = side_info
+        config = scenario.config
+        answered = config.horizon if config.final_offer_answered else config.horizon - 1
+        self._horizon = answered + (self._own.opener is Opener.AGENT)
+        self._turns: list[Turn] = []
+        self._offers: list[float] = []
+        self._violations: list[Violation] = []
+        self._standing: Offer | None = None
+        self._fault: ReplyFault | None = None
+        self._detail = ""
+
+    def open(self) -> CounterpartMove:
+        """Make the first move of the talk."""
+        return self._move()
+
+    def answer(self, offer: Offer, k: int) -> CounterpartMove:
+        """CounterpartMove the first seat's offer."""
+        del k  # this seat counts its own moves
+        self._standing = offer
+        return self._move()
+
+    def observe(self) -> Observation:
+        """Return what this seat sees before its next move."""
+        own, config, standing = self._own, self._own.config, self._standing
+        limit = own.agent_type.reservation_price
+        price = None if standing is None else float(standing.price)
+        past = self._turns[-config.history_window :] if config.history_window else []
+        shows = config.show_messages
+        return Observation(
+            role=own.agent_role,
+            reservation_price=limit,
+            round=len(self._turns) + 1,
+            horizon=self._horizon,
+            opener=own.opener,
+            legal_decisions=protocol.legal_decisions(price),
+            last_own_offer=self._offers[-1] if self._offers else None,
+            price_min=own.price_min,
+            price_max=own.price_max,
+            standing_price=price,
+            message=standing.message if standing is not None and shows else "",
+            cue=_cue_of(self._opposite) if standing is not None and config.show_cues else None,
+            accept_utility=None if price is None else utility(price, limit, own.sign),
+            history=tuple(past if shows else (replace(turn, counterpart_message="") for turn in past)),
+            side_info={"product": own.product.to_json_object()} if own.product else {},
+        )
+
+    def record(self, first: EpisodeRecord) -> EpisodeRecord:
+        """Return the finished talk as this seat had it; ``first`` is the other seat's record of it."""
+        own = self._own
+        termination = _SEEN_FROM_THE_OTHER_SEAT.get(first.termination, first.termination)
+        if self._fault is not None or self._detail:
+            termination = first.termination
+            if termination is Termination.COUNTERPART_FAULT:
+                silent = self._fault not in (None, ReplyFault.UNREADABLE)
+                termination = Termination.NO_REPLY if silent else Termination.INVALID_ACTION
+        last = first.turns[-1] if first.turns else None
+        spoke_last = last is not None and last.decision in (Decision.ACCEPT, Decision.REJECT)
+        return replace(
+            first,
+            scenario_id=own.scenario_id,
+            agent=self._starter.name,
+            agent_role=own.agent_role,
+            opener=own.opener,
+            agent_type=own.agent_type,
+            counterpart_type=own.counterpart_type,
+            horizon=self._horizon,
+            difficulty=own.difficulty,
+            difficulty_bin=None,
+            turns=tuple(self._turns),
+            violations=tuple(self._violations),
+            termination=termination,
+            utility=0.0 if first.price is None else utility(first.price, own.agent_type.reservation_price, own.sign),
+            fault=self._fault,
+            fault_detail=self._detail,
+            closing_cue=None,
+            closing_message=last.message if last is not None and spoke_last else "",
+        )
+
+    def _move(self) -> CounterpartMove:
+        seen = self.observe()
+        if self._side_info is not None:
+            more = self._side_info(seen) if callable(self._side_info) else self._side_info
+            seen = replace(seen, side_info={**seen.side_info, **more})
+        try:
+            action = protocol.coerce_action(self._agent.act(seen))
+        except Exception as error:
+            error.add_note(f"raised by agent {self._starter.name!r} in round {seen.round} of {self._own.scenario_id}")
+            raise
+        return self._taken(action, seen)
+
+    def _taken(self, action: Action, seen: Observation) -> CounterpartMove:
+        match action:
+            case Offer():
+                return self._take_offer(action, seen)
+            case Accept():
+                return self._take_accept(action, seen)
+            case Reject():
+                self._note(seen, Decision.REJECT, None, action.message, action.belief)
+                return CounterpartMove(Decision.REJECT, cue=_cue_of(self._agent), message=action.message)
+            case Unusable():
+                self._note(seen, None, None, "", action.belief)
+                self._fault, self._detail = action.fault, action.detail
+                if action.fault is ReplyFault.UNREADABLE:
+                    self._breach(ViolationKind.INVALID_ACTION, seen.round)
+                return CounterpartMove(Decision.REJECT, fault=action.fault)
+
+    def _take_offer(self, action: Offer, seen: Observation) -> CounterpartMove:
+        price, own = float(action.price), self._own
+        self._note(seen, Decision.OFFER, price, action.message, action.belief)
+        kinds = protocol.offer_violations(
+            price,
+            reservation=own.agent_type.reservation_price,
+            previous=self._offers[-1] if self._offers else None,
+            sign=own.sign,
+            price_min=own.price_min,
+            price_max=own.price_max,
+        )
+        for kind in kinds:
+            self._breach(kind, seen.round, price)
+        if ViolationKind.OUT_OF_BOUNDS in kinds:
+            self._detail = f"price={price} lies outside [{own.price_min}, {own.price_max}]"
+            return CounterpartMove(Decision.OFFER, price, fault=ReplyFault.UNREADABLE)
+        self._offers.append(price)
+        return CounterpartMove(Decision.OFFER, price, cue=_cue_of(self._agent), message=action.message)
+
+    def _take_accept(self, action: Accept, seen: Observation) -> CounterpartMove:
+        self._note(seen, Decision.ACCEPT, None, action.message, action.belief)
+        if seen.accept_utility is None:
+            self._breach(ViolationKind.INVALID_ACTION, seen.round)
+            self._detail = "Accept without a standing price"
+            return CounterpartMove(Decision.ACCEPT, fault=ReplyFault.UNREADABLE)
+        if seen.accept_utility < 0:
+            self._breach(ViolationKind.IRRATIONAL_ACCEPT, seen.round, seen.standing_price)
+        return CounterpartMove(Decision.ACCEPT, cue=_cue_of(self._agent), message=action.message)
+
+    def _note(
+        self, seen: Observation, decision: Decision | None, price: float | None, message: str, belief: Belief | None
+    ) -> None:
+        words = self._standing.message if self._standing is not None else ""
+        self._turns.append(Turn(seen.round, seen.standing_price, seen.cue, words, decision, price, message, belief))
+
+    def _breach(self, kind: ViolationKind, round_number: int, value: float | None = None) -> None:
+        self._violations.append(Violation(kind, round_number, value))
+
+
+def _cue_of(agent: object) -> Cue | None:
+    cue = getattr(agent, "cue", None)
+    return cue if isinstance(cue, Cue) else None
