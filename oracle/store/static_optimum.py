@@ -1,9 +1,10 @@
 r"""The most profitable listing and prices of one store on one day, for any demand before saturation.
 
 A store may list any of ``n`` SKUs, each at one of ``P`` prices. Listed at its price, SKU ``i`` of category ``c`` draws
-``a_i`` units before saturation, a unit sold earns ``m_i`` and takes ``w_i`` of the capacities (1 where capacity is
-counted in units, the reference price where it is counted in value). With category capacities ``K_c``, the capacity
-``K`` of the store, ``S_c = \sum_{i \in c} w_i a_i`` and ``V_c = \sum_{i \in c} m_i a_i``,
+``a_i`` units before anything is shared or saturated, a unit sold earns ``m_i`` and takes ``w_i`` of the capacities (1
+where capacity is counted in units, the reference price where it is counted in value). With ``n_c`` SKUs of a category
+listed, its breadth ``b``, ``\sigma_c = b / (b + n_c - 1)`` (1 without a breadth), category capacities ``K_c``, the
+capacity ``K`` of the store, ``S_c = \sigma_c \sum_{i \in c} w_i a_i`` and ``V_c = \sigma_c \sum_{i \in c} m_i a_i``,
 
 .. math::
     F = \frac{K}{K + \sum_c s_c S_c} \sum_c s_c V_c, \qquad s_c = \frac{K_c}{K_c + S_c}.
@@ -12,10 +13,12 @@ Both saturations are fractional, so Dinkelbach's transform takes them off one af
 ``K \mu`` of ``\sum_c h_c(\mu) = K \mu``, where ``h_c(\mu) = \max s_c (V_c - \mu S_c)`` over the listings of one
 category; and ``h_c`` is the root ``K_c \eta_c`` of
 
-.. math:: \sum_{i \in c} \max_p [a_i(p) (m_i(p) - (\mu + \eta_c) w_i)]^+ = K_c \eta_c .
+.. math:: \max_n \sigma(n) \sum_{i \le n} g_{(i)} = K_c \eta_c, \qquad
+    g_i = \max_p a_i(p) (m_i(p) - (\mu + \eta_c) w_i),
 
-Given the two multipliers every SKU is on its own: it charges the price that is best against the congestion cost
-``\lambda_c = \mu + \eta_c`` per unit of capacity, and is listed where that leaves something. Both sides are monotone,
+with ``g`` in descending order. Given the two multipliers every SKU is on its own: it charges the price that is best
+against the congestion cost ``\lambda_c = \mu + \eta_c`` per unit of capacity, and the best ``n`` are listed that leave
+something (all that do, without a breadth, since ``\sigma`` is the same for any ``n`` of them). Both sides are monotone,
 Dinkelbach's iteration converges from below and faster than linearly, and the result is the global maximum over all
 ``(P + 1)^n`` listings.
 
@@ -48,11 +51,24 @@ class Candidates(NamedTuple):
 
 
 class StoreCapacity(NamedTuple):
-    """Capacity of the store and of each category, shape (C,), infinite where there is none; most SKUs listed."""
+    """What a store can sell.
+
+    Attributes
+    ----------
+    total
+        Capacity of the store.
+    categories
+        Capacity of each category, infinite where there is none, shape (C,).
+    max_listed
+        Most SKUs listed.
+    breadth
+        SKUs whose full demand is the most that all listed ones of a category can share.
+    """
 
     total: float
     categories: FloatArray
     max_listed: int | None = None
+    breadth: float | None = None
 
 
 class StaticOptimum(NamedTuple):
@@ -101,6 +117,7 @@ def saturated(candidates: Candidates, capacity: StoreCapacity, listed: BoolArray
     rows = np.arange(len(price))
     raw = np.where(listed, candidates.demand[rows, price], 0.0)
     caps, category = capacity.categories, candidates.category
+    raw *= _sharing(np.bincount(category, listed, len(caps)), capacity.breadth)[category]
     shares = _shares(_sums(category, candidates.weight * raw, len(caps)), caps)
     sold = raw * shares[category]
     return np.asarray(sold * capacity.total / (capacity.total + float(candidates.weight @ sold)))
@@ -112,6 +129,13 @@ def _sums(category: IntArray, amounts: FloatArray, num: int) -> FloatArray:
 
 def _shares(taken: FloatArray, caps: FloatArray) -> FloatArray:
     return np.where(np.isinf(caps), 1.0, caps / (np.where(np.isinf(caps), 0.0, caps) + taken))
+
+
+def _sharing(num_listed: FloatArray, breadth: float | None) -> FloatArray:
+    """Return what is left of the demand of each SKU when so many of its category are listed."""
+    if breadth is None:
+        return np.ones(len(num_listed))
+    return np.asarray(breadth / (breadth + np.maximum(num_listed - 1, 0)))
 
 
 class _Choice(NamedTuple):
@@ -162,24 +186,36 @@ class _Search:
         net = self._earned - (mu + eta)[category][:, None] * self._filled
         price = net.argmax(axis=1)
         value = net[self._rows, price]
-        listed = value > 0
-        if counts is not None:
-            listed &= self._ranks(np.where(listed, value, 0.0)) < counts[category]
-        taken = self._by_category(np.where(listed, self._filled[self._rows, price], 0.0))
-        worth = self._by_category(np.where(listed, self._earned[self._rows, price], 0.0))
+        listed = self._listed(value, counts)
+        sharing = _sharing(self._by_category(listed.astype(np.float64)), self._capacity.breadth)
+        taken = sharing * self._by_category(np.where(listed, self._filled[self._rows, price], 0.0))
+        worth = sharing * self._by_category(np.where(listed, self._earned[self._rows, price], 0.0))
         return _Choice(listed, price, eta, value, taken, worth)
+
+    def _listed(self, value: FloatArray, counts: IntArray | None) -> BoolArray:
+        """Return which SKUs to list when each is worth ``value`` before its category shares its buyers."""
+        category, breadth = self._given.category, self._capacity.breadth
+        listed = value > 0
+        if counts is None and breadth is None:
+            return listed
+        order = np.lexsort((-value, category))
+        starts = np.searchsorted(category[order], np.arange(self._num + 1))
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = self._rows - starts[category[order]]
+        if counts is not None:
+            listed &= ranks < counts[category]
+        if breadth is not None:
+            best = np.zeros(self._num, dtype=np.int64)
+            for row, (start, stop) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+                first = order[start:stop]
+                gained = np.cumsum(np.where(listed[first], value[first], 0.0))
+                if len(first):
+                    best[row] = 1 + int((gained / (breadth + np.arange(len(first)))).argmax())
+            listed &= ranks < best[category]
+        return listed
 
     def _by_category(self, amounts: FloatArray) -> FloatArray:
         return _sums(self._given.category, amounts, self._num)
-
-    def _ranks(self, value: FloatArray) -> IntArray:
-        """Return the place of each SKU in its category, the most valuable first."""
-        category = self._given.category
-        order = np.lexsort((-value, category))
-        starts = np.searchsorted(category[order], np.arange(self._num))
-        ranks = np.empty(len(order), dtype=np.int64)
-        ranks[order] = self._rows - starts[category[order]]
-        return ranks
 
     def shared_out(self, limit: int, free: StaticOptimum) -> StaticOptimum:
         """Return the best listing of at most ``limit`` SKUs, starting from the unlimited one."""

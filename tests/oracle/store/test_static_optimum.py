@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commerce.demand import saturate_categories, saturate_stores
+from commerce.config import FAIR
+from commerce.demand import saturate_categories, saturate_stores, share_buyers
 from oracle.store.static_optimum import Candidates, StoreCapacity, saturated, static_optimum
 
 
@@ -23,11 +24,13 @@ def random_store(seed: int, num: int, num_prices: int, num_categories: int, *, b
     return Candidates(demand, margin, weight, rng.integers(0, num_categories, num))
 
 
-def random_capacity(seed: int, candidates: Candidates, num_categories: int, max_listed: int | None) -> StoreCapacity:
+def random_capacity(
+    seed: int, candidates: Candidates, num_categories: int, max_listed: int | None, breadth: float | None = None
+) -> StoreCapacity:
     rng = np.random.default_rng(seed + 1)
     total = rng.uniform(5, 60) * float(candidates.weight.mean())
     caps = np.where(rng.random(num_categories) < 0.2, np.inf, rng.uniform(0.2, 1.0) * total)
-    return StoreCapacity(total, caps, max_listed)
+    return StoreCapacity(total, caps, max_listed, breadth)
 
 
 def brute_force(candidates: Candidates, capacity: StoreCapacity) -> float:
@@ -46,9 +49,10 @@ def brute_force(candidates: Candidates, capacity: StoreCapacity) -> float:
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("max_listed", [None, 1, 2, 3])
-def test_no_listing_of_a_small_store_earns_more(seed: int, max_listed: int | None) -> None:
+@pytest.mark.parametrize("breadth", [None, 2.0])
+def test_no_listing_of_a_small_store_earns_more(seed: int, max_listed: int | None, breadth: float | None) -> None:
     candidates = random_store(seed, 5, 3, 2, by_value=bool(seed % 2))
-    capacity = random_capacity(seed, candidates, 2, max_listed)
+    capacity = random_capacity(seed, candidates, 2, max_listed, breadth)
     found = static_optimum(candidates, capacity)
     assert found.profit == pytest.approx(brute_force(candidates, capacity), rel=1e-9)
     if max_listed is not None:
@@ -59,10 +63,13 @@ def test_no_listing_of_a_small_store_earns_more(seed: int, max_listed: int | Non
 def test_units_are_those_of_the_store_itself(by_value: bool) -> None:
     candidates = random_store(3, 30, 8, 4, by_value=by_value)
     share, total = 0.35, 40.0
-    capacity = StoreCapacity(total, np.full(4, share * total))
+    rules = FAIR.model_copy(update={"category_breadth": 5.0})
+    capacity = StoreCapacity(total, np.full(4, share * total), breadth=rules.category_breadth)
     found = static_optimum(candidates, capacity)
-    raw = np.where(found.listed, candidates.demand[np.arange(30), found.price], 0.0)
-    units = saturate_categories(raw, candidates.weight, candidates.category, capacity.categories)
+    shown, category = found.listed, candidates.category
+    raw = np.zeros(30)
+    raw[shown] = share_buyers(candidates.demand[np.arange(30), found.price][shown], category[shown], rules)
+    units = saturate_categories(raw, candidates.weight, category, capacity.categories)
     whole = np.zeros(30, dtype=np.int64)
     units = saturate_stores(units, candidates.weight, whole, [slice(None)], np.array([total]))
     assert found.units == pytest.approx(units)
@@ -70,10 +77,12 @@ def test_units_are_those_of_the_store_itself(by_value: bool) -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 5), st.booleans(), st.integers(0, 40))
-def test_no_single_change_earns_more(seed: int, num: int, num_categories: int, by_value: bool, limit: int) -> None:
-    candidates = random_store(seed, num, 6, num_categories, by_value=by_value)
-    capacity = random_capacity(seed, candidates, num_categories, limit if limit else None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 5), st.integers(0, 40), st.sampled_from([None, 4.0]))
+def test_no_single_change_earns_more(
+    seed: int, num: int, num_categories: int, limit: int, breadth: float | None
+) -> None:
+    candidates = random_store(seed, num, 6, num_categories, by_value=bool(seed % 2))
+    capacity = random_capacity(seed, candidates, num_categories, limit if limit else None, breadth)
     found, rows = static_optimum(candidates, capacity), np.arange(num)
     for sku in range(num):
         for column in range(-1, 6):
