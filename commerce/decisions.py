@@ -87,9 +87,9 @@ class Decisions:
         """Note that a store was opened, closed or liquidated."""
         self.stores.append((self._next(), state.day, state.minute, act, store_type))
 
-    def bought(self, row: Inbound) -> None:
-        """Note a purchase order."""
-        what = (row.supplier, row.sku, row.quantity, row.unit_price_fen, row.delivered, row.defective)
+    def bought(self, row: Inbound, bank_fen: int) -> None:
+        """Note a purchase order, for which there were ``bank_fen`` to spend."""
+        what = (row.supplier, row.sku, row.quantity, row.unit_price_fen, row.delivered, row.defective, bank_fen)
         self.buys.append((self._next(), row.placed_day, row.placed_minute, *what))
 
     def paid_fee(self, state: YearState, supplier: int, amount_fen: int) -> None:

@@ -76,7 +76,7 @@ class Door:
             order.total_fen,
         )
         if self.decisions is not None:
-            self.decisions.bought(placed)
+            self.decisions.bought(placed, self.state.bank_fen + order.total_fen)
         told = (placed.told_first_day - placed.placed_day, placed.told_last_day - placed.placed_day)
         return Booking(placed.order_id, order.total_fen, told)
 

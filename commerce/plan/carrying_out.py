@@ -3,7 +3,8 @@ r"""Carrying a plan out on the draws of a world: no minutes, no talks, no words,
 Every day the plan's acts are done in their order, then what its defaults add, then the daily step of the store runs as
 in any year. Where the plan was changed, or the money is another, not all of it can be done:
 
-* a purchase is cut to :math:`\lfloor bank / price \rfloor` units, what is delivered of it in proportion;
+* a purchase takes at most the share of the bank that it took when it was planned, so of less money less is bought;
+  then it is cut to :math:`\lfloor bank / price \rfloor` units. What is delivered of it follows in proportion;
 * of units to be listed that are not there, those that are there are listed; nothing at all is a void listing;
 * a store, a fee or a withdrawal that cannot be had is left out.
 
@@ -36,9 +37,14 @@ from commerce.year import Year
 
 
 class Cuts(NamedTuple):
-    """What of a plan could not be done: money in fen, units, and numbers of acts."""
+    """What of a plan could not be done: money in fen, units, and numbers of acts.
+
+    ``scaled_fen`` was not spent because there was less money at hand than when it was planned, ``cut_fen`` because
+    there was not even that, or because the year had ended.
+    """
 
     planned_fen: int = 0
+    scaled_fen: int = 0
     cut_fen: int = 0
     cut_units: int = 0
     void_listings: int = 0
@@ -48,6 +54,11 @@ class Cuts(NamedTuple):
     def share(self) -> float:
         """Cut spending as a share of the planned."""
         return self.cut_fen / self.planned_fen if self.planned_fen else 0.0
+
+    @property
+    def scaled_share(self) -> float:
+        """What was left out for want of money, as a share of the planned."""
+        return self.scaled_fen / self.planned_fen if self.planned_fen else 0.0
 
 
 class Executed(NamedTuple):
@@ -82,6 +93,7 @@ def execute(world: World, rules: Rules, plan: StorePlan) -> Executed:
         if run.state.is_over:
             break
         run.do_day(acts, plan.stop.minute if plan.stop is not None and plan.stop.day == day else None)
+    run.count_the_rest()
     return Executed(Year(world, rules, state=run.state), run.cuts)
 
 
@@ -96,7 +108,7 @@ class _Run:
         self._door = Door(setting, self.state)
         self._shelves = Shelves(setting, self.state, plan)
         self._dispatch = Dispatch(setting, self.state, plan)
-        self._in_wallet_for = 0
+        self._in_wallet_for = self._num_bought = 0
         self._do: dict[str, Callable[[slice], None]] = {
             "stores": self._act_on_store,
             "fees": self._pay_fee,
@@ -149,17 +161,29 @@ class _Run:
         if self._door.pay_fee(int(table.supplier[row]), int(table.fen[row])):
             self._cut(void_acts=1)
 
-    def _buy(self, rows: slice) -> None:
-        for row in range(rows.start, rows.stop):
-            minute, *order = (int(column[row]) for column in self.plan.buys[2:])
-            self.state.minute = minute
-            self._place(PurchaseOrder(*order))
+    def count_the_rest(self) -> None:
+        """Count the purchases that the year ended before."""
+        rest = slice(self._num_bought, None)
+        units, prices = self.plan.buys.units[rest], self.plan.buys.unit_fen[rest]
+        self._cut(cut_units=int(units.sum()), cut_fen=int((units * prices).sum()))
 
-    def _place(self, order: PurchaseOrder) -> None:
-        units = min(order.quantity, max(0, self.state.bank_fen) // order.unit_price_fen)
+    def _buy(self, rows: slice) -> None:
+        self._num_bought = rows.stop
+        for row in range(rows.start, rows.stop):
+            minute, *order, bank_then = (int(column[row]) for column in self.plan.buys[2:])
+            self.state.minute = minute
+            self._place(PurchaseOrder(*order), bank_then)
+
+    def _place(self, order: PurchaseOrder, bank_then: int) -> None:
+        bank = max(0, self.state.bank_fen)
+        wanted = order.quantity * bank // bank_then if bank < bank_then else order.quantity
+        units = min(wanted, bank // order.unit_price_fen)
         if units < order.quantity:
-            missing = order.quantity - units
-            self._cut(cut_units=missing, cut_fen=missing * order.unit_price_fen)
+            self._cut(
+                scaled_fen=(order.quantity - wanted) * order.unit_price_fen,
+                cut_units=wanted - units,
+                cut_fen=(wanted - units) * order.unit_price_fen,
+            )
             delivered = max(1, order.delivered * units // order.quantity) if order.delivered else 0
             defective = min(delivered, order.defective * units // order.quantity)
             order = replace(order, quantity=units, delivered=delivered, defective=defective)

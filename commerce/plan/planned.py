@@ -40,7 +40,7 @@ class StoreActs(NamedTuple):
 
 
 class Buys(NamedTuple):
-    """Purchase orders, with what the supplier delivers of them."""
+    """Purchase orders, with what the supplier delivers of them, and what there was to spend; 0 is not known."""
 
     order: IntArray
     day: IntArray
@@ -51,6 +51,7 @@ class Buys(NamedTuple):
     unit_fen: IntArray
     delivered: IntArray
     defective: IntArray
+    bank_fen: IntArray
 
 
 class Fees(NamedTuple):
@@ -217,6 +218,7 @@ def _ranges(setting: Setting, plan: StorePlan) -> dict[str, tuple[float, float]]
         "delivered": (0, _COUNTS),
         "defective": (0, _COUNTS),
         "unit_fen": (1, _COUNTS),
+        "bank_fen": (0, _HIGHEST),
         "fen": (EVERYTHING, _HIGHEST),
         "promotion": (0, len(world.promotions) - 1),
         "discount": (setting.rules.discount_min, setting.rules.discount_max),

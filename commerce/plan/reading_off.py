@@ -47,7 +47,7 @@ def extract(year: Year) -> StorePlan:
     return StorePlan(
         world=year.setting.world.digest,
         stores=StoreActs(*_columns(found.stores, 5)),
-        buys=Buys(*_columns(found.buys, 9)),
+        buys=Buys(*_columns(found.buys, 10)),
         fees=Fees(*_columns(found.fees, 5)),
         withdrawals=Withdrawals(*_columns(found.withdrawals, 4)),
         shelf=ShelfActs(*_columns(found.shelf, 5)),

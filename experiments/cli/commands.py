@@ -36,6 +36,7 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
     "Understand": {
         "explain": Home("explain", "explain"),
         "decompose": Home("decompose", "decompose"),
+        "ledger": Home("ledger", "ledger"),
         "oracle": Home("oracle", "oracle"),
         "train-oracle": Home("train_oracle", "train_oracle"),
         "fit-economics": Home("fit_economics", "show_fit"),

@@ -134,8 +134,29 @@ def read_excluded(folder: str | Path) -> ExcludedYear | None:
     return None if outcome is None or outcome.is_scored else ExcludedYear(read_todays_header(Path(folder)), outcome)
 
 
+class ReplayedYear(NamedTuple):
+    """A finished year whose calls were made again, each with its answer."""
+
+    header: Header[YearSpec]
+    year: Year
+    calls: list[StoryCall]
+
+
 def read_story(folder: str | Path) -> YearStory:
-    """Replay the finished year in ``folder``; raises if it is unfinished or is not what its journal says."""
+    """Replay the finished year in ``folder`` and tell it; raises as :func:`replay_year` does."""
+    header, year, calls = replay_year(folder)
+    transcript = read_transcript(Path(folder)) if header.settings else None
+    return replace(_story(header, year, calls), transcript=transcript)
+
+
+def replay_year(folder: str | Path) -> ReplayedYear:
+    """Replay the finished year in ``folder``.
+
+    Raises
+    ------
+    RunError
+        If it is unfinished, was played by other rules, or is not what its journal says.
+    """
     folder = Path(folder)
     header = read_todays_header(folder)
     is_open = read_outcome(folder) is None
@@ -150,8 +171,7 @@ def read_story(folder: str | Path) -> YearStory:
             f"{folder}: {where} is answered differently; it was altered, or played by another version"
         ) from None
     year.stop()
-    transcript = read_transcript(folder) if header.settings else None
-    return replace(_story(header, year, calls), transcript=transcript)
+    return ReplayedYear(header, year, calls)
 
 
 def _repeat(year: Year, entry: Entry) -> StoryCall:

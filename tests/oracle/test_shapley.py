@@ -1,5 +1,6 @@
 """Shapley values against a game worked by hand, and their defining properties."""
 
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.shapley import shapley_values
+from oracle.shapley import shapley_values, whole_shapley_values
 
 PLAYERS = ("belief", "type", "planning")
 GROUPS = [frozenset(name for j, name in enumerate(PLAYERS) if bits >> j & 1) for bits in range(8)]
@@ -58,3 +59,24 @@ def test_a_missing_coalition_is_named():
     del worth[frozenset({"type"})]
     with pytest.raises(ValueError, match=r"worth lacks the coalitions \[\['type'\]\]"):
         shapley_values(PLAYERS, worth)
+
+
+@given(st.lists(st.integers(-(10**12), 10**12), min_size=8, max_size=8))
+def test_whole_parts_keep_the_sum_and_are_within_one(values):
+    worth = dict(zip(GROUPS, values, strict=True))
+    parts = whole_shapley_values(PLAYERS, worth)
+    exact = {name: Fraction(0) for name in PLAYERS}
+    for order in permutations(PLAYERS):
+        group = frozenset()
+        for name in order:
+            exact[name] += Fraction(worth[group | {name}] - worth[group], 6)
+            group |= {name}
+    assert sum(parts.values()) == values[7] - values[0]
+    assert all(abs(parts[name] - exact[name]) < 1 for name in PLAYERS)
+    assert all(parts[name] == exact[name] for name in PLAYERS if exact[name].denominator == 1)
+
+
+def test_the_largest_remainder_gets_the_missing_one():
+    """The glove game for one fen: 1/6, 1/6 and 4/6 of it."""
+    worth = {group: int("planning" in group and len(group) > 1) for group in GROUPS}
+    assert whole_shapley_values(PLAYERS, worth) == {"belief": 0, "type": 0, "planning": 1}

@@ -66,7 +66,7 @@ def test_what_cannot_be_paid_is_cut(plan):
     """99,500 yuan are there after the setup: 40 units at 2,480 leave 300, which pay none at 20,000."""
     dear = plan.buys.unit_fen.copy()
     dear[:] = 248_000, 2_000_000
-    done = run(replace(plan, buys=plan.buys._replace(unit_fen=dear)))
+    done = run(replace(plan, buys=plan.buys._replace(unit_fen=dear, bank_fen=np.zeros(2, int))))
     bought = [(row.sku, row.quantity) for row in done.year.state.purchases]
     assert bought == [(0, 40)]
     assert done.cuts.cut_units == 40
@@ -75,6 +75,30 @@ def test_what_cannot_be_paid_is_cut(plan):
     assert done.cuts.void_listings == 1
     with pytest.raises(ValueError, match=r"89.0% of the spending was cut"):
         require_feasible(done.cuts)
+
+
+def test_of_less_money_the_same_share_is_spent(plan):
+    """Of 99,500 yuan 40 units took 80,000, so of the 29,500 that are left 40 * 29,500 // 98,700 = 11 are bought."""
+    bank_fen = np.array([9_950_000, 9_870_000])
+    assert plan.buys.bank_fen.tolist() == bank_fen.tolist(), "40 units at 20 yuan had been paid"
+    dear = plan.buys.unit_fen * np.array([1, 1])
+    dear[0] = 175_000
+    done = run(replace(plan, buys=plan.buys._replace(unit_fen=dear)))
+    assert [row.quantity for row in done.year.state.purchases] == [40, 11]
+    assert (done.cuts.scaled_fen, done.cuts.cut_fen) == (29 * 2_000, 0)
+
+
+def test_what_a_year_ended_before_is_cut(plan):
+    """Purchases of day 39 come before the end of 40 days, those planned after a bankruptcy never do."""
+    rules = RULES.model_copy(update={"num_days": 40, "bankruptcy_mornings": 1})
+    dear = plan.buys.unit_fen.copy()
+    dear[0] = 248_750
+    late = plan.buys._replace(unit_fen=dear, day=np.array([0, 38]), bank_fen=np.zeros(2, int))
+    none = plan.withdrawals._replace(**{name: column[:0] for name, column in plan.withdrawals._asdict().items()})
+    never = plan.patience._replace(wallet=365)
+    done = execute(WORLD, rules, replace(plan, buys=late, withdrawals=none, patience=never))
+    assert done.year.state.end == "bankruptcy"
+    assert (done.cuts.cut_units, done.cuts.cut_fen) == (40, 40 * 2_000)
 
 
 def test_a_purchase_is_cut_in_proportion(plan):
@@ -88,6 +112,7 @@ def test_a_small_cut_may_be_built_on():
     require_feasible(Cuts(planned_fen=10_000, cut_fen=200))
     with pytest.raises(ValueError, match="at most 2% may be"):
         require_feasible(Cuts(planned_fen=10_000, cut_fen=201))
+    require_feasible(Cuts(planned_fen=10_000, scaled_fen=9_000))
 
 
 def test_goods_that_come_on_another_day_are_listed_when_they_are_there(plan):
@@ -103,7 +128,7 @@ def test_goods_that_come_on_another_day_are_listed_when_they_are_there(plan):
 
 def test_a_merchant_that_keeps_goods_back_still_does(plan):
     patient = replace(plan, patience=plan.patience._replace(shelf=np.array([365, 0])))
-    late = replace(patient, buys=plan.buys._replace(day=plan.buys.day + 10))
+    late = replace(patient, buys=plan.buys._replace(day=plan.buys.day + 10, bank_fen=np.zeros(2, int)))
     assert run(late).year.state.unlisted.tolist()[:2] == [40, 0]
 
 

@@ -24,7 +24,7 @@ def assert_same(year: Year) -> None:
     assert done.year.state.ledger.digest == year.state.ledger.digest
     assert done.year.state.end == year.state.end
     assert done.year.state.history == year.state.history
-    assert done.cuts._replace(planned_fen=0) == (0, 0, 0, 0, 0)
+    assert done.cuts._replace(planned_fen=0) == (0, 0, 0, 0, 0, 0)
 
 
 def merchant_year(name: str, seed: int, rules: Rules) -> Year:
