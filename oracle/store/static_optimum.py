@@ -31,6 +31,7 @@ Arrays: ``n`` SKUs, ``P`` prices, ``C`` categories; money and capacity in any on
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ def saturated(candidates: Candidates, capacity: StoreCapacity, listed: BoolArray
     rows = np.arange(len(price))
     raw = np.where(listed, candidates.demand[rows, price], 0.0)
     caps, category = capacity.categories, candidates.category
-    raw *= _sharing(np.bincount(category, listed, len(caps)), capacity.breadth)[category]
+    raw *= _sharing(_sums(category, listed.astype(np.float64), len(caps)), capacity.breadth)[category]
     shares = _shares(_sums(category, candidates.weight * raw, len(caps)), caps)
     sold = raw * shares[category]
     return np.asarray(sold * capacity.total / (capacity.total + float(candidates.weight @ sold)))
@@ -206,7 +207,7 @@ class _Search:
             listed &= ranks < counts[category]
         if breadth is not None:
             best = np.zeros(self._num, dtype=np.int64)
-            for row, (start, stop) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+            for row, (start, stop) in enumerate(pairwise(starts.tolist())):
                 first = order[start:stop]
                 gained = np.cumsum(np.where(listed[first], value[first], 0.0))
                 if len(first):
