@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from commerce.config import Rules
 from commerce.ledger import Account, Entity, post
 from commerce.money import round_fen, to_fen, to_yuan
 from commerce.refusals import RefusedError
@@ -97,13 +98,19 @@ def find_sku(setting: Setting, product_id: str) -> int:
     return sku
 
 
+def highest_price_fen(rules: Rules, reference_fen: int) -> int:
+    """Return the highest list price the platform takes."""
+    if rules.price_band is None:
+        return rules.max_price_fen
+    return min(rules.max_price_fen, int(reference_fen * rules.price_band.high))
+
+
 def checked_price_fen(setting: Setting, sku: int, yuan: float, field: str) -> int:
     """Return a list price in fen, or refuse one that the platform does not take."""
     rules, reference = setting.rules, int(setting.world.skus.reference_fen[sku])
-    low, high = 1, rules.max_price_fen
+    low, high = 1, highest_price_fen(rules, reference)
     if rules.price_band is not None:
         low = max(low, int(np.ceil(reference * rules.price_band.low)))
-        high = min(high, int(reference * rules.price_band.high))
     # Compared before the conversion, because a huge number of yuan has no place in integer arithmetic.
     if not (low - 0.5) / 100 <= yuan <= (high + 0.5) / 100 or not low <= to_fen(yuan) <= high:
         raise RefusedError(

@@ -12,6 +12,7 @@ from typing import Any
 
 from commerce.merchants.advice import Advice, MarketProduct, SupplierCard
 from commerce.merchants.base import Call
+from commerce.merchants.habits import SENSIBLE, Habits
 
 PRESS_BIDS = 3
 _LOW_BID = 0.10  # below every honest floor of the public tables
@@ -23,8 +24,9 @@ _SCOUTED = 3
 class Buyer:
     """Suppliers, quotes and open purchase orders of one merchant."""
 
-    def __init__(self, call: Call, advice: Advice) -> None:
-        self._call, self._advice = call, advice
+    def __init__(self, call: Call, advice: Advice, habits: Habits = SENSIBLE) -> None:
+        self._call, self._advice, self._habits = call, advice, habits
+        self._press_bids = 1 if habits.pays_quotes else PRESS_BIDS
         self.suppliers: dict[str, list[SupplierCard]] = {}
         self._ordered: dict[int, tuple[SupplierCard, str, int]] = {}
         self._on_order: dict[str, int] = {}
@@ -53,7 +55,7 @@ class Buyer:
         if bid is not None:
             self._insist(ranked[0], [(product, _TEST_UNITS, bid)], budget)
             return
-        for _ in range(PRESS_BIDS):
+        for _ in range(self._press_bids):
             if cards:
                 self._say(cards, [self._low_bid(product)])
         for card in self._advice.choose_suppliers(cards)[:_SCOUTED]:
@@ -73,7 +75,7 @@ class Buyer:
         if known:
             self._insist(card, known, budget)
             return
-        for _ in range(PRESS_BIDS):
+        for _ in range(self._press_bids):
             self._say([card], [self._low_bid(product) for product, _ in needs])
         self._take(card, affordable(needs, card.ratio, min(budget, self.bank)))
 
@@ -94,10 +96,11 @@ class Buyer:
             budget -= sum(taken.values())
 
     def _take(self, card: SupplierCard, needs: Sequence[tuple[MarketProduct, int]]) -> None:
-        """Accept the standing prices of a supplier."""
+        """Accept the standing prices of a supplier, or offer what it asked first."""
         standing = self._standing.get(card.email, {})
+        action = "offer" if self._habits.pays_quotes else "accept"
         moves = [
-            move("accept", product, standing[product.product_id], units)
+            move(action, product, standing[product.product_id], units)
             for product, units in needs
             if product.product_id in standing
         ]
@@ -124,13 +127,13 @@ class Buyer:
     def _learn(self, card: SupplierCard, outcome: Mapping[str, Any]) -> dict[str, float]:
         sku = outcome.get("sku_id")
         if outcome.get("code") in _BLOCKING_FAULTS:
-            card.is_blocked = True
+            self._meet_fee(card)
         if sku is None:
             return {}
         prices = self._standing.setdefault(card.email, {})
         if outcome["decision"] == "Offer":
-            prices[sku] = outcome["price"]
-            card.ratio = outcome["price"] / self.references[sku]
+            prices[sku] = outcome["opening_price" if self._habits.pays_quotes else "price"]
+            card.ratio = prices[sku] / self.references[sku]
         elif outcome["decision"] == "Reject":
             prices.pop(sku, None)
         if "order" not in outcome:
@@ -139,6 +142,13 @@ class Buyer:
         order = outcome["order"]
         self.note_order(order["purchase_order"], card, sku, order["quantity"])
         return {sku: order["charged"]}
+
+    def _meet_fee(self, card: SupplierCard) -> None:
+        """Pay the fee of a supplier that wants one, or have done with it."""
+        if self._habits.is_trusting:
+            self._ask("chatbox", {"uids": [card.email], "actions": [{"action": "pay_vip_fee"}]})
+        else:
+            card.is_blocked = True
 
     def note_order(self, number: int, card: SupplierCard, product_id: str, units: int) -> None:
         """Remember what was ordered from whom."""
@@ -157,13 +167,15 @@ class Buyer:
         for row in deliveries:
             card, product_id, units = self._ordered.pop(row["purchase_order"])
             self._on_order[product_id] -= units
-            if row["received"] < units:
+            if row["received"] < units and not self._habits.is_trusting:
                 card.is_blocked = True
             else:
                 card.deliveries += 1
 
     def block(self, emails: Iterable[str]) -> None:
-        """Stop buying from suppliers."""
+        """Stop buying from suppliers, unless they are trusted whatever comes."""
+        if self._habits.is_trusting:
+            return
         blocked = set(emails)
         for cards in self.suppliers.values():
             for card in cards:

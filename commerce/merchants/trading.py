@@ -14,6 +14,7 @@ from commerce.branching import View
 from commerce.merchants.advice import Advice, Market, MarketProduct
 from commerce.merchants.base import Call
 from commerce.merchants.buying import Buyer
+from commerce.merchants.habits import SENSIBLE, Habits
 from commerce.merchants.handover import inherit, pages_of, products_of
 from commerce.merchants.lines import ProductLine, note_sales, units_needed
 from commerce.tools import WAIT
@@ -28,9 +29,6 @@ _CLEAR_STEP = 0.85
 _LAST_DAYS_STEP = 0.95
 _LOWEST_PRICE = 0.3  # of the reference price
 _RESERVE = 4_000.0
-_START_PRODUCTS = 3
-_MAX_PRODUCTS = 24
-_FIRST_STORES = 2
 _EXPAND_AT = 120_000.0
 _BUYING_MINUTES = 150  # a restock takes up to five messages
 
@@ -38,27 +36,27 @@ _BUYING_MINUTES = 150  # a restock takes up to five messages
 class TradingMerchant:
     """Plays a year by the rules above, guided by ``advice``."""
 
-    def __init__(self, advice: Advice, num_days: int = 365) -> None:
-        self._advice, self._num_days = advice, num_days
+    def __init__(self, advice: Advice, num_days: int = 365, habits: Habits = SENSIBLE) -> None:
+        self._advice, self._num_days, self._habits = advice, num_days, habits
 
     def __call__(self, call: Call) -> None:
         """Play until the year is over."""
-        trader = _Trader(call, self._advice, self._num_days)
+        trader = _Trader(call, self._advice, self._num_days, self._habits)
         trader.prepare()
         trader.run()
 
     def take_over(self, view: View) -> None:
         """Go on from the books."""
         if not view.is_over:
-            trader = _Trader(view.call, self._advice, self._num_days)
+            trader = _Trader(view.call, self._advice, self._num_days, self._habits)
             trader.take_over(view)
             trader.run()
 
 
 class _Trader:
-    def __init__(self, call: Call, advice: Advice, num_days: int) -> None:
-        self._raw_call, self._advice, self._num_days = call, advice, num_days
-        self._buyer = Buyer(self._call, advice)
+    def __init__(self, call: Call, advice: Advice, num_days: int, habits: Habits) -> None:
+        self._raw_call, self._advice, self._num_days, self._habits = call, advice, num_days, habits
+        self._buyer = Buyer(self._call, advice, habits)
         self._market = Market()
         self._stores: dict[str, str] = {}
         self._queue: list[str] = []
@@ -96,7 +94,7 @@ class _Trader:
                 self._market.categories[name] = found["detail"]
         self._queue = self._advice.rank_store_types(self._market)
         self._buyer.bank = self._ask("check_balance")["bank_balance"]
-        for _ in range(_FIRST_STORES):
+        for _ in range(self._habits.first_stores):
             self._open_next()
 
     def run(self) -> None:
@@ -143,7 +141,7 @@ class _Trader:
     def _widen(self, category: str, store_id: str) -> None:
         """Add products of a category to the range."""
         traded = sum(line.product.category == category for line in self._lines.values())
-        num = min(_MAX_PRODUCTS, traded + _START_PRODUCTS)
+        num = min(self._habits.max_products, traded + self._habits.start_products)
         for product in self._advice.choose_products(category, self._catalogue[category], num):
             if product.product_id not in self._lines:
                 line = ProductLine(product, store_id, price=self._advice.price(product))
@@ -221,7 +219,7 @@ class _Trader:
         """Open another store or widen a range when money lies idle."""
         if self._buyer.bank < _EXPAND_AT:
             return
-        if len(self._stores) < 4 and self._day % 5 == 0:
+        if len(self._stores) < self._habits.max_stores and self._day % 5 == 0:
             self._open_next()
         elif self._day % 2 == 0 and self._lines:
             self._widen(*self._busiest())
@@ -232,7 +230,10 @@ class _Trader:
         for line in self._lines.values():
             turnover = line.velocity * line.product.reference
             rates.setdefault((line.product.category, line.store_id), []).append(turnover)
-        return max(rates, key=lambda key: sum(rates[key]) / len(rates[key]) if len(rates[key]) < _MAX_PRODUCTS else 0.0)
+        return max(
+            rates,
+            key=lambda key: sum(rates[key]) / len(rates[key]) if len(rates[key]) < self._habits.max_products else 0.0,
+        )
 
     def _buy(self) -> None:
         """Scout new categories and restock thin ones while the day and the money last."""

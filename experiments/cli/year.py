@@ -31,7 +31,7 @@ AgentOfYear = Annotated[
     str,
     typer.Option(
         "--agent",
-        help="idle, random-legal, rule-based, privileged; openrouter:VENDOR/MODEL, openai:MODEL, or local.",
+        help="A merchant, see `terms agents`; openrouter:VENDOR/MODEL, openai:MODEL, or local.",
     ),
 ]
 

@@ -22,7 +22,8 @@ PATH = Path(__file__).with_suffix(".txt")
 NUM_CALLS = 600
 SHORT_DAYS, FULL_DAYS = 45, 365
 _MERCHANTS = ("rule-based", "privileged", "random-legal")
-SHORT = [f"{rules} 3 {name} {SHORT_DAYS}" for rules in RULE_SETS for name in _MERCHANTS]
+_ODDITIES = ("first-quote", "price-gouger", "listing-hoarder", "fraud-seeker")
+SHORT = [f"{rules} 3 {name} {SHORT_DAYS}" for rules in RULE_SETS for name in (*_MERCHANTS, *_ODDITIES)]
 CALLS = [f"{rules} {seed} calls {FULL_DAYS}" for rules in RULE_SETS for seed in (1, 2)]
 FULL = [f"{rules} {seed} {name} {FULL_DAYS}" for rules in RULE_SETS for seed in (1, 2, 4) for name in _MERCHANTS[:2]]
 

@@ -1,4 +1,4 @@
-"""The four merchants: their order, their determinism, and that the trading ones learn what there is to learn."""
+"""Merchants: their order, their determinism, and that the trading ones learn what there is to learn."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def final_yuan(name, world, rules):
 def test_expected_order(rules):
     """idle <= 0 profit < rule-based < privileged, and random is ruined or poor."""
     world = generate_world(3, rules)
-    found = {name: final_yuan(name, world, rules) for name in MERCHANTS}
+    found = {name: final_yuan(name, world, rules) for name in ("idle", "random-legal", "rule-based", "privileged")}
     assert found["idle"] == -10_000
     assert found["random-legal"] < 100_000
-    assert 500_000 < found["rule-based"] < found["privileged"]
+    assert 300_000 < found["rule-based"] < found["privileged"]
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_a_year_too_short_for_the_research_ends_by_the_calendar(num_days):
 
 
 def test_names():
-    with pytest.raises(ValueError, match="choose one of idle, random-legal, rule-based, privileged"):
+    with pytest.raises(ValueError, match="choose one of idle, random-legal, rule-based, first-quote, price-gouger, "):
         build_merchant("greedy", default_world(), PAPER)
 
 
