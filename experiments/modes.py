@@ -9,12 +9,13 @@ from experiments.engine.folder import RunError, kind_of
 from experiments.engine.task import StoredMode
 from experiments.engine.verify import check_run
 from experiments.episodes.suite_task import EPISODES
+from experiments.matches.match_task import MATCHES
 from experiments.sessions.session_task import SESSIONS
 from experiments.storekeeper.seat import year_seat_of
 from experiments.years.year_mode import YearMode
 
 YEARS = YearMode(year_seat_of)
-MODES: tuple[StoredMode[Any, Any], ...] = (EPISODES, SESSIONS, YEARS)
+MODES: tuple[StoredMode[Any, Any], ...] = (EPISODES, SESSIONS, MATCHES, YEARS)
 
 
 def task_of(folder: Path) -> StoredMode[Any, Any]:

@@ -10,12 +10,12 @@ comparison lets each agent sit in both seats (see :func:`mirrored`).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from terms import protocol
 from terms.counterparts import CounterpartMove
-from terms.episode import AgentLike, SideInfo, as_starter, observe
+from terms.episode import AgentLike, SideInfo, as_starter, observe, recorded_moves
 from terms.game import Game
 from terms.payoffs import utility
 from terms.records import EpisodeRecord
@@ -24,7 +24,6 @@ from terms.types import (
     Accept,
     Action,
     Belief,
-    Cue,
     Decision,
     Observation,
     Offer,
@@ -79,9 +78,8 @@ def play_match(
 ) -> Match:
     """Let two agents negotiate ``scenario`` and return what each seat saw.
 
-    The first seat has the agent's role and type, the second the counterpart's. An agent that shows a tone beside its
-    words keeps it in its attribute ``cue``; others show none. An illegal move of either ends the talk and stands in the
-    record of who made it.
+    The first seat has the agent's role and type, the second the counterpart's. An illegal move of either ends the
+    talk and stands in the record of who made it.
 
     Examples
     --------
@@ -92,9 +90,8 @@ def play_match(
     (True, True)
     """
     starter = as_starter(first)
-    agent = starter.start(scenario)
-    act = agent.act
-    opposite = SecondSeat(scenario, second, side_info[1], opposite=agent)
+    act = starter.start(scenario).act
+    opposite = SecondSeat(scenario, second, side_info[1])
     game = Game(scenario, counterpart=opposite)
     while not game.is_over:
         try:
@@ -107,16 +104,49 @@ def play_match(
     return Match(record, opposite.record(record))
 
 
+def replay_match(scenario: Scenario, match: Match) -> Match:
+    """Feed the recorded moves of both seats to the game and return the talk they lead to.
+
+    Raises
+    ------
+    ValueError
+        If the moves end too early or go on after the end.
+    """
+    told = [turn.cue for turn in match.first.turns][0 if scenario.opener is Opener.COUNTERPART else 1 :]
+    cues = [*told, match.first.closing_cue]
+    moves = recorded_moves(match.second)
+    shown = [
+        move if isinstance(move, Unusable) else replace(move, cue=cue)
+        for move, cue in zip(moves, [*cues, *[None] * len(moves)], strict=False)
+    ]
+    first, second = _Repeats(match.first.agent, recorded_moves(match.first)), _Repeats(match.second.agent, shown)
+    again = play_match(scenario, first, second)
+    for seat in (first, second):
+        if seat.moves:
+            raise ValueError(f"{scenario.scenario_id}: {len(seat.moves)} moves of {seat.name} come after the end")
+    return again
+
+
+@dataclass
+class _Repeats:
+    """Makes recorded moves."""
+
+    name: str
+    moves: list[Action]
+
+    def act(self, observation: Observation) -> Action:
+        if not self.moves:
+            raise ValueError(f"the moves of {self.name} end before round {observation.round} while the talk is open")
+        return self.moves.pop(0)
+
+
 class SecondSeat:
     """An agent as the counterpart of a game; asked in turn by the game, it is shown the talk from its own side."""
 
-    def __init__(
-        self, scenario: Scenario, agent: AgentLike, side_info: SideInfo | None = None, *, opposite: object = None
-    ) -> None:
+    def __init__(self, scenario: Scenario, agent: AgentLike, side_info: SideInfo | None = None) -> None:
         self._own = mirrored(scenario)
         self._starter = as_starter(agent)
-        self._agent = self._starter.start(self._own)
-        self._opposite = opposite
+        self._act = self._starter.start(self._own).act
         self._side_info = side_info
         config = scenario.config
         answered = config.horizon if config.final_offer_answered else config.horizon - 1
@@ -157,7 +187,7 @@ class SecondSeat:
             price_max=own.price_max,
             standing_price=price,
             message=standing.message if standing is not None and shows else "",
-            cue=_cue_of(self._opposite) if standing is not None and config.show_cues else None,
+            cue=standing.cue if standing is not None and config.show_cues else None,
             accept_utility=None if price is None else utility(price, limit, own.sign),
             history=tuple(past if shows else (replace(turn, counterpart_message="") for turn in past)),
             side_info={"product": own.product.to_json_object()} if own.product else {},
@@ -201,7 +231,7 @@ class SecondSeat:
             more = self._side_info(seen) if callable(self._side_info) else self._side_info
             seen = replace(seen, side_info={**seen.side_info, **more})
         try:
-            action = protocol.coerce_action(self._agent.act(seen))
+            action = protocol.coerce_action(self._act(seen))
         except Exception as error:
             error.add_note(f"raised by agent {self._starter.name!r} in round {seen.round} of {self._own.scenario_id}")
             raise
@@ -215,7 +245,7 @@ class SecondSeat:
                 return self._take_accept(action, seen)
             case Reject():
                 self._note(seen, Decision.REJECT, None, action.message, action.belief)
-                return CounterpartMove(Decision.REJECT, cue=_cue_of(self._agent), message=action.message)
+                return CounterpartMove(Decision.REJECT, cue=action.cue, message=action.message)
             case Unusable():
                 self._note(seen, None, None, "", action.belief)
                 self._fault, self._detail = action.fault, action.detail
@@ -240,7 +270,7 @@ class SecondSeat:
             self._detail = f"price={price} lies outside [{own.price_min}, {own.price_max}]"
             return CounterpartMove(Decision.OFFER, price, fault=ReplyFault.UNREADABLE)
         self._offers.append(price)
-        return CounterpartMove(Decision.OFFER, price, cue=_cue_of(self._agent), message=action.message)
+        return CounterpartMove(Decision.OFFER, price, cue=action.cue, message=action.message)
 
     def _take_accept(self, action: Accept, seen: Observation) -> CounterpartMove:
         self._note(seen, Decision.ACCEPT, None, action.message, action.belief)
@@ -250,7 +280,7 @@ class SecondSeat:
             return CounterpartMove(Decision.ACCEPT, fault=ReplyFault.UNREADABLE)
         if seen.accept_utility < 0:
             self._breach(ViolationKind.IRRATIONAL_ACCEPT, seen.round, seen.standing_price)
-        return CounterpartMove(Decision.ACCEPT, cue=_cue_of(self._agent), message=action.message)
+        return CounterpartMove(Decision.ACCEPT, cue=action.cue, message=action.message)
 
     def _note(
         self, seen: Observation, decision: Decision | None, price: float | None, message: str, belief: Belief | None
@@ -260,8 +290,3 @@ class SecondSeat:
 
     def _breach(self, kind: ViolationKind, round_number: int, value: float | None = None) -> None:
         self._violations.append(Violation(kind, round_number, value))
-
-
-def _cue_of(agent: object) -> Cue | None:
-    cue = getattr(agent, "cue", None)
-    return cue if isinstance(cue, Cue) else None

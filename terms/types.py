@@ -159,13 +159,21 @@ class Belief:
     stance_probs: tuple[float, float, float] | None = None
 
 
+class Cue(NamedTuple):
+    """Sentiment and posture shown beside a counterpart action."""
+
+    sentiment: Sentiment
+    posture: Posture
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Propose ``price`` to the counterpart."""
+    """Propose ``price`` to the counterpart; another agent there sees the ``cue`` beside the words."""
 
     price: float
     message: str = ""
     belief: Belief | None = None
+    cue: Cue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +182,7 @@ class Accept:
 
     message: str = ""
     belief: Belief | None = None
+    cue: Cue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +191,7 @@ class Reject:
 
     message: str = ""
     belief: Belief | None = None
+    cue: Cue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +204,6 @@ class Unusable:
 
 
 Action = Offer | Accept | Reject | Unusable
-
-
-class Cue(NamedTuple):
-    """Sentiment and posture shown beside a counterpart action."""
-
-    sentiment: Sentiment
-    posture: Posture
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
         "diagnose": Home("diagnose", "diagnose"),
         "play": Home("play", "play"),
         "bankroll": Home("bankroll", "bankroll"),
+        "match": Home("matches", "match"),
+        "tournament": Home("matches", "tournament"),
         "agents": Home("listing", "agents"),
         "suites": Home("listing", "suites"),
     },

@@ -178,6 +178,12 @@ def count_bar(total: int, description: str) -> Iterator[Callable[[int, int], Non
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
+def _is_failure(row: Mapping[str, Any]) -> bool:
+    """Whether a row of a log, of whatever mode, holds a reply without a move."""
+    records = [row[key] for key in ("record", "period", "first", "second") if key in row]
+    return any(record["fault"] is not None for record in records)
+
+
 @contextmanager
 def progress_bar(total: int, description: str) -> Iterator[RowsDone]:
     """Show a bar with rate, failures and time left on standard error while episodes are played; silent in a pipe."""
@@ -200,7 +206,7 @@ def progress_bar(total: int, description: str) -> Iterator[RowsDone]:
 
         def update(rows: Sequence[Mapping[str, Any]], left: int) -> None:
             nonlocal failures
-            failures += sum((row.get("record") or row["period"])["fault"] is not None for row in rows)
+            failures += sum(_is_failure(row) for row in rows)
             speed = bar.tasks[0].speed
             bar.update(
                 task,

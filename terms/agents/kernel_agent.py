@@ -11,7 +11,7 @@ from terms.episode import Agent, Starter
 from terms.meetings import Meeting
 from terms.scenario import Scenario
 from terms.two_seats import mirrored
-from terms.types import Accept, Action, Cue, Decision, Observation, Offer, Reject
+from terms.types import Accept, Action, Decision, Observation, Offer, Reject
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,6 @@ class KernelAgent(Starter):
 
 class _Kernel:
     def __init__(self, counterpart: KernelCounterpart) -> None:
-        self.cue: Cue | None = None
         self._counterpart, self._num_answers = counterpart, 0
 
     def act(self, observation: Observation) -> Action:
@@ -41,14 +40,14 @@ class _Kernel:
         return self._said(answer, observation, k + 1 if answer.decision is Decision.OFFER else k)
 
     def _said(self, answer: CounterpartMove, observation: Observation, round_number: int) -> Action:
-        self.cue = answer.cue
-        assert answer.cue is not None  # the kernel always shows one
+        cue = answer.cue
+        assert cue is not None  # the kernel always shows one
         price = observation.standing_price if answer.decision is Decision.ACCEPT else answer.price
-        words = voice.render(answer.decision, price, answer.cue, round_number)
+        words = voice.render(answer.decision, price, cue, round_number)
         match answer.decision:
             case Decision.ACCEPT:
-                return Accept(words)
+                return Accept(words, cue=cue)
             case Decision.REJECT:
-                return Reject(words)
+                return Reject(words, cue=cue)
         assert answer.price is not None  # an offer has one
-        return Offer(answer.price, words)
+        return Offer(answer.price, words, cue=cue)

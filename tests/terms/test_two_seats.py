@@ -13,7 +13,7 @@ from terms.agents import SCRIPTED, build_scripted
 from terms.agents.kernel_agent import KernelAgent
 from terms.counterparts import CounterpartMove
 from terms.game import Game
-from terms.two_seats import Match, SecondSeat, mirrored, play_match
+from terms.two_seats import Match, SecondSeat, mirrored, play_match, replay_match
 from terms.types import Accept, Belief, Decision, Offer, Opener, Reject, ReplyFault, Role, Termination, Unusable
 from tests.terms.builders import make_scenario
 
@@ -244,3 +244,22 @@ def test_a_seat_is_made_for_a_game():
     game = Game(scenario, counterpart=seat)
     game.step(Offer(45.0))
     assert Match(game.record("a"), seat.record(game.record("a"))).second.utility == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("second", ["kernel", "random", "patient"])
+def test_a_match_can_be_replayed_from_its_records(second):
+    agent = KernelAgent() if second == "kernel" else build_scripted(second)
+    for scenario in terms.fresh_suite(8, n_per_cell=1):
+        match = play_match(scenario, build_scripted("random"), agent)
+        assert replay_match(scenario, match) == match
+
+
+def test_moves_that_are_not_the_match_are_refused():
+    scenario = make_scenario(opener=Opener.COUNTERPART)
+    match = play_match(scenario, Says(Offer(20.0), Accept()), Says(Offer(90.0), Offer(45.0)))
+    short = match.second.turns[:-1]
+    with pytest.raises(ValueError, match="end before round 2 while the talk is open"):
+        replay_match(scenario, match._replace(second=replace(match.second, turns=short)))
+    longer = (*match.first.turns, match.first.turns[-1])
+    with pytest.raises(ValueError, match="come after the end"):
+        replay_match(scenario, match._replace(first=replace(match.first, turns=longer)))

@@ -146,6 +146,8 @@ RIGHT = {
 """What each command needs beside the odd value."""
 ARGUMENTS = {
     "explain": ("run", "1"),
+    "match": ("patient", "conceder"),
+    "tournament": ("patient", "conceder"),
     "report": ("run",),
     "compare": ("run", "other"),
     "order": ("run",),
@@ -163,7 +165,7 @@ def _case(command: str, param: Any, value: str) -> HostileValue | None:
         given["--agent"] = "openai:m"
         given.setdefault("--base-url", "http://127.0.0.1:9/v1")
     if param.param_type_name == "argument":
-        place = 1 if param.name == "episode" else 0
+        place = 1 if param.name in ("episode", "second") else 0
         places[place] = value
         if value.startswith("-"):
             return None  # an option, and not this argument

@@ -29,6 +29,8 @@ WORK = (
     "experiments.cli.diagnose.run_task",
     "experiments.cli.play.run_task",
     "experiments.cli.bankroll.run_task",
+    "experiments.cli.matches.run_task",
+    "experiments.cli.matches.run_tournament",
     "experiments.cli.oracle.prepared_bayes_optimal",
     "experiments.cli.decompose.prepared_bayes_optimal",
     "experiments.cli.decompose.seated_apart",

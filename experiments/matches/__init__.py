@@ -1,0 +1,1 @@
+"""Matches of two agents and tournaments of many."""
