@@ -58,7 +58,20 @@ class Match(NamedTuple):
 
 
 def mirrored(scenario: Scenario) -> Scenario:
-    """Return ``scenario`` as the other seat has it: roles, types and openers exchanged, draws and prices the same."""
+    """Return ``scenario`` as the other seat has it: roles, types and openers exchanged, draws and prices the same.
+
+    Its rounds are the moves of that seat, and its last offer is answered exactly if the first seat's is not.
+
+    Raises
+    ------
+    ValueError
+        If the other seat would have no move at all.
+    """
+    config, opens = scenario.config, scenario.opener is Opener.COUNTERPART
+    horizon = config.horizon - (not config.final_offer_answered) + opens
+    if horizon < 1:
+        raise ValueError(f"horizon={config.horizon} leaves the second seat no move; it must be at least 2")
+    changes = {"horizon": horizon, "final_offer_answered": not config.final_offer_answered}
     return replace(
         scenario,
         scenario_id=f"{scenario.scenario_id}/other",
@@ -66,6 +79,7 @@ def mirrored(scenario: Scenario) -> Scenario:
         opener=_OTHER_OPENER[scenario.opener],
         agent_type=scenario.counterpart_type,
         counterpart_type=scenario.agent_type,
+        config=config.model_copy(update=changes),
     )
 
 
@@ -148,9 +162,6 @@ class SecondSeat:
         self._starter = as_starter(agent)
         self._act = self._starter.start(self._own).act
         self._side_info = side_info
-        config = scenario.config
-        answered = config.horizon if config.final_offer_answered else config.horizon - 1
-        self._horizon = answered + (self._own.opener is Opener.AGENT)
         self._turns: list[Turn] = []
         self._offers: list[float] = []
         self._violations: list[Violation] = []
@@ -179,7 +190,7 @@ class SecondSeat:
             role=own.agent_role,
             reservation_price=limit,
             round=len(self._turns) + 1,
-            horizon=self._horizon,
+            horizon=config.horizon,
             opener=own.opener,
             legal_decisions=protocol.legal_decisions(price),
             last_own_offer=self._offers[-1] if self._offers else None,
@@ -212,7 +223,7 @@ class SecondSeat:
             opener=own.opener,
             agent_type=own.agent_type,
             counterpart_type=own.counterpart_type,
-            horizon=self._horizon,
+            horizon=own.config.horizon,
             difficulty=own.difficulty,
             difficulty_bin=None,
             turns=tuple(self._turns),

@@ -27,6 +27,7 @@ from experiments.matches.rivals import Rivals
 from experiments.matches.tournament import run_tournament
 from experiments.players.player import as_player
 from terms.agents.kernel_agent import KernelAgent
+from terms.two_seats import mirrored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +152,7 @@ def _seat_all(
             players.append(as_player(KernelAgent()))
             continue
         seating = seat_player(name, asked if Need.MODEL in needs_of(name) else plain, spec.game, where)
-        player = prepare_player(name, seating.player, spec.build())
+        player = prepare_player(name, seating.player, [*spec.build(), *map(mirrored, spec.build())])
         tell_plan(player, spec.num_episodes)
         players.append(player)
         processes.add(seating.processes)

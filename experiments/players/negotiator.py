@@ -155,11 +155,17 @@ class ModelAgent(Player):
         """Return the model in one episode; what it remembers of a counterpart it is told in words, not in ``past``."""
         del past
         seed = seed_of_playing(self.seeds.of(scenario), self.playing)
-        talk, told = self.for_episode(seed), reveal_side_info(scenario, self.negotiator.reveal)
+        told = reveal_side_info(scenario, self.negotiator.reveal)
+        talk = replace(self, config=self._config_of(scenario)).for_episode(seed)
         if self.narrator is None:
             return AtTable(self.name, talk.act, told, receipts=talk.receipt_objects)
         voice = self.narrator.for_episode(seed)
         return AtTable(self.name, talk.act, told, voice, talk.receipt_objects, voice.counts)
+
+    def _config_of(self, scenario: Scenario) -> GameConfig:
+        """Return the game with the rounds of the seat the scenario is played from; see :mod:`terms.two_seats`."""
+        rounds = {name: getattr(scenario.config, name) for name in ("horizon", "final_offer_answered")}
+        return self.config.model_copy(update=rounds)
 
     def for_episode(self, seed: int) -> Negotiation:
         """Return a conversation whose calls ``seed`` names."""

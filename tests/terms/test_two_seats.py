@@ -263,3 +263,9 @@ def test_moves_that_are_not_the_match_are_refused():
     longer = (*match.first.turns, match.first.turns[-1])
     with pytest.raises(ValueError, match="come after the end"):
         replay_match(scenario, match._replace(first=replace(match.first, turns=longer)))
+
+
+def test_a_seat_without_a_move_is_refused():
+    scenario = make_scenario(opener=Opener.AGENT, config=terms.GameConfig(horizon=1))
+    with pytest.raises(ValueError, match="horizon=1 leaves the second seat no move"):
+        play_match(scenario, Says(), Says())
