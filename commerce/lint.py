@@ -1,4 +1,6 @@
-"""The economy's own test: what prices, discounts and tools allow on every SKU, before any agent plays.
+"""The economy's own test: what prices, discounts and tools allow on every SKU alone, before any agent plays.
+
+What full stores allow is :mod:`oracle.store.store_lint`, because it takes the best listing of a store to say so.
 
 For one SKU alone in an open store at full reputation, bought at the honest floor and shipped at standard speed, the
 expected profit of a day at list price ``p`` is
@@ -33,10 +35,12 @@ _LIFT = 1.05  # a marked-up price is whole fen, so the price after the discount 
 
 
 class Finding(NamedTuple):
-    """Something the rules allow that they had better not, with how many SKUs it concerns and an example."""
+    """Something the rules allow that they had better not: what ``num`` of how many ``what`` it concerns, an example."""
 
     kind: str
-    num_skus: int
+    num: int
+    total: int
+    what: str
     example: str
 
 
@@ -57,7 +61,7 @@ class LintReport(NamedTuple):
 def lint_economy(world: World, rules: Rules) -> LintReport:
     """Sweep every SKU of ``world`` under ``rules``."""
     setting = Setting(world, rules)
-    findings = tuple(finding for finding in _findings(setting) if finding.num_skus)
+    findings = tuple(finding for finding in _findings(setting) if finding.num)
     return LintReport(rules.name, world.digest, setting.num_skus, findings)
 
 
@@ -68,21 +72,36 @@ def price_grid(setting: Setting) -> FloatArray:
     return np.concatenate([low, reference * _RATIOS, high], axis=1)
 
 
+def undisturbed_demand(setting: Setting, prices: FloatArray) -> FloatArray:
+    """Return the units each SKU would sell on an ordinary day at reputation 1 if nothing held them back.
+
+    ``prices`` in fen, one row a SKU.
+    """
+    ratio = prices / setting.world.skus.reference_fen[:, None]
+    factor = price_response(ratio, setting.elasticity[:, None], setting.response[:, None], setting.rules)
+    return np.asarray(setting.base[:, None] * factor)
+
+
+def unit_margin(setting: Setting, prices: FloatArray) -> FloatArray:
+    """Return what a sold unit earns in fen, bought at the floor of its category and shipped at standard speed."""
+    rules, skus = setting.rules, setting.world.skus
+    ratio = prices / skus.reference_fen[:, None]
+    returned = np.minimum(rules.return_cap, skus.return_rate[:, None] * price_return_factor(ratio, rules))
+    floor = np.array([row.floor_ratio for row in setting.world.categories])[skus.category] * skus.reference_fen
+    margin = prices * (1 - rules.commission) - floor[:, None]
+    return np.asarray(margin * (1 - returned) - setting.freight_fen[:, None])
+
+
 def sole_profit(setting: Setting, prices: FloatArray) -> FloatArray:
     """Return the expected profit of a day in fen for each SKU alone in its store, shape of ``prices``."""
-    world, rules, skus = setting.world, setting.rules, setting.world.skus
-    ratio = prices / skus.reference_fen[:, None]
-    factor = price_response(ratio, setting.elasticity[:, None], setting.response[:, None], rules)
-    demand = setting.base[:, None] * factor
+    world, skus = setting.world, setting.world.skus
+    demand = undisturbed_demand(setting, prices)
     capacity = np.array([row.capacity for row in world.store_types])[skus.store_type][:, None]
     share = np.array(setting.category_shares)[skus.store_type][:, None]
     weight = setting.capacity_weight[:, None]
     demand = np.where(share < 1, demand * share * capacity / (share * capacity + weight * demand), demand)
     demand = demand * capacity / (capacity + weight * demand)
-    returned = np.minimum(rules.return_cap, skus.return_rate[:, None] * price_return_factor(ratio, rules))
-    floor = np.array([row.floor_ratio for row in world.categories])[skus.category] * skus.reference_fen
-    margin = prices * (1 - rules.commission) - floor[:, None]
-    return np.asarray(demand * (margin * (1 - returned) - setting.freight_fen[:, None]))
+    return np.asarray(demand * unit_margin(setting, prices))
 
 
 def _findings(setting: Setting) -> Iterator[Finding]:
@@ -139,10 +158,10 @@ def _free_lunch(setting: Setting) -> FloatArray:
 def _finding(setting: Setting, kind: str, mask: FloatArray, prices: FloatArray, best: FloatArray) -> Finding:
     rows = np.flatnonzero(mask)
     if not len(rows):
-        return Finding(kind, 0, "")
+        return Finding(kind, 0, len(mask), "SKUs", "")
     sku = int(rows[0])
     category = setting.world.categories[int(setting.world.skus.category[sku])].name
     reference = int(setting.world.skus.reference_fen[sku]) / 100
     price = prices[sku, best[sku]] / 100
     text = f"{setting.world.skus.sku_id[sku]} ({category}), reference {reference:.2f}, best price {price:.6g} yuan"
-    return Finding(kind, len(rows), text)
+    return Finding(kind, len(rows), len(mask), "SKUs", text)

@@ -61,20 +61,24 @@ def lint_economy(
     rules: options.RuleSet = "fair",
     as_json: options.AsJson = False,
 ) -> None:
-    """Sweep prices on every SKU and list what the rules allow that they had better not; exit 1 if anything."""
+    """Sweep prices on every SKU and full store; list what the rules allow and had better not, exit 1 if anything."""
     from commerce.config import rules_named
     from commerce.lint import lint_economy as lint
     from commerce.world import generate_world
+    from oracle.store.store_lint import lint_stores
 
     rule_set = rules_named(rules)
-    report = lint(generate_world(seed, rule_set), rule_set)
+    made = generate_world(seed, rule_set)
+    report = lint(made, rule_set)
+    report = report._replace(findings=report.findings + lint_stores(made, rule_set))
     if as_json:
         findings = [finding._asdict() for finding in report.findings]
         out(json.dumps({**report._asdict(), "findings": findings}, allow_nan=False))
     else:
         out(f"{report.num_skus} SKUs under the {report.rules} rules, world {report.world[:16]}")
         for finding in report.findings:
-            out(f"{finding.kind:28}{finding.num_skus:6} SKUs, for example {finding.example}")
+            count = f"{finding.num} of {finding.total} {finding.what}"
+            out(f"{finding.kind:56}{count:>20}, for example {finding.example}")
         if report.is_clean:
             out("nothing found")
     if not report.is_clean:

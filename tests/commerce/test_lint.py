@@ -15,7 +15,7 @@ from tests.commerce.builders import default_world, setting_of, world_with
 
 
 def kinds(world, rules):
-    return {finding.kind: finding.num_skus for finding in lint_economy(world, rules).findings}
+    return {finding.kind: finding.num for finding in lint_economy(world, rules).findings}
 
 
 @pytest.mark.parametrize("seed", [20260122, 1, 2])
