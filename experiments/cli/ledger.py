@@ -11,7 +11,7 @@ from commerce.money import to_yuan
 from experiments.cli import options
 from experiments.cli.show import out, print_table, text_table
 from experiments.engine.cluster import open_executor
-from experiments.years.regrets import REFERENCES, ledger_of
+from experiments.years.regrets import REFERENCES, check_reference, ledger_of
 from experiments.years.story import replay_year
 
 _WORKERS = 2
@@ -26,6 +26,7 @@ def ledger(
     as_json: options.AsJson = False,
 ) -> None:
     """Say where a year's money went: what it came to, and which decisions left it behind a reference."""
+    check_reference(reference)
     header, year, _ = replay_year(run)
     with open_executor(where.workers or _WORKERS, where.scheduler) as executor:
         found = ledger_of(year, header.agent, reference, executor=executor)

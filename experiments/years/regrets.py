@@ -17,6 +17,12 @@ _PIECES = 8
 """Into which the 64 years that are carried out are cut; each takes the world along."""
 
 
+def check_reference(name: str) -> None:
+    """Raise ValueError if ``name`` is no merchant that a year is measured against."""
+    if name not in REFERENCES:
+        raise ValueError(f"reference={name!r} is none of {', '.join(REFERENCES)}")
+
+
 def ledger_of(
     year: Year, agent: str, reference: str = REFERENCES[0], *, executor: Executor | None = None
 ) -> RegretLedger:
@@ -37,8 +43,7 @@ def ledger_of(
         If the year is not over or began from a saved state, if ``reference`` is unknown, or if more of the spending
         of a mixed plan was cut than may be.
     """
-    if reference not in REFERENCES:
-        raise ValueError(f"reference={reference!r} is none of {', '.join(REFERENCES)}")
+    check_reference(reference)
     setting = year.setting
     merchant = build_merchant(reference, setting.world, setting.rules)
     best = play_year(Year(setting.world, setting.rules), merchant)

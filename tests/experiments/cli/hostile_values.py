@@ -146,6 +146,7 @@ RIGHT = {
 """What each command needs beside the odd value."""
 ARGUMENTS = {
     "explain": ("run", "1"),
+    "ledger": ("run",),
     "match": ("patient", "conceder"),
     "tournament": ("patient", "conceder"),
     "report": ("run",),
@@ -163,6 +164,9 @@ def _case(command: str, param: Any, value: str) -> HostileValue | None:
     places = list(ARGUMENTS.get(command, ()))
     if param.name in ABOUT_MODELS and "--agent" in given:
         given["--agent"] = "openai:m"
+        given.setdefault("--base-url", "http://127.0.0.1:9/v1")
+    if param.name in ABOUT_MODELS and command in ("match", "tournament"):
+        places[0] = "openai:m"
         given.setdefault("--base-url", "http://127.0.0.1:9/v1")
     if param.param_type_name == "argument":
         place = 1 if param.name in ("episode", "second") else 0
