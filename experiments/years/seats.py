@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commerce.merchants import MERCHANTS, Merchant, build_merchant
+from commerce.merchants import Merchant
 from commerce.replay import Entry, check_entry, diverged, recordable, result_digest
 from commerce.setting import Setting
 from commerce.year import Result
@@ -18,6 +18,7 @@ from experiments.years.limits import Limits
 from experiments.years.sitting import CallGuard, YearAgent, YearSitting
 from experiments.years.spec import YearSpec
 from experiments.years.transcript import CallRecord, Opening
+from oracle.store.year_players import YEAR_PLAYERS, build_year_player
 
 
 class YearSeat(Sitter):
@@ -104,7 +105,7 @@ class MerchantAgent:
     def play(self, session: YearSitting) -> None:
         """Run the year; raises ``DivergedError`` if the merchant is not the one that played before."""
         setting = session.year.setting
-        merchant = self.merchant or build_merchant(self.name, setting.world, setting.rules, self.seed)
+        merchant = self.merchant or build_year_player(self.name, setting.world, setting.rules, self.seed)
         past = iter(session.past_calls)
 
         def call(tool: str, arguments: Any) -> Result:
@@ -121,8 +122,8 @@ class MerchantAgent:
 
 def merchant_seat(name: str) -> MerchantSeat:
     """Return the seat of the built-in merchant called ``name``; another name raises ``ValueError``."""
-    if name not in MERCHANTS:
-        raise ValueError(f"agent={name!r}, allowed are {', '.join(MERCHANTS)}, or a language model")
+    if name not in YEAR_PLAYERS:
+        raise ValueError(f"agent={name!r}, allowed are {', '.join(YEAR_PLAYERS)}, or a language model")
     return MerchantSeat(name)
 
 

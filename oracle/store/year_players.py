@@ -1,0 +1,30 @@
+"""Whoever can play a year by name: the merchants of the world, and the oracle's, which plan.
+
+``full-knowledge-planner`` knows what is hidden.
+"""
+
+from __future__ import annotations
+
+from commerce.config import Rules
+from commerce.merchants import MERCHANTS, build_merchant
+from commerce.merchants.base import Shopkeeper
+from commerce.types import World
+from oracle.store.full_knowledge import FullKnowledge, Pays
+from oracle.store.planning_merchant import PlanningMerchant
+
+FULL_KNOWLEDGE_PLANNER = "full-knowledge-planner"
+YEAR_PLAYERS = (*MERCHANTS, FULL_KNOWLEDGE_PLANNER)
+
+
+def build_year_player(name: str, world: World, rules: Rules, seed: int = 0) -> Shopkeeper:
+    """Return the player called ``name``; ``seed`` is used by the random merchant alone."""
+    if name == FULL_KNOWLEDGE_PLANNER:
+        return full_knowledge_planner(world, rules)
+    if name not in MERCHANTS:
+        raise ValueError(f"merchant={name!r} is unknown; choose one of {', '.join(YEAR_PLAYERS)}")
+    return build_merchant(name, world, rules, seed)
+
+
+def full_knowledge_planner(world: World, rules: Rules, pays: Pays = "oracle") -> PlanningMerchant:
+    """Return the planner that knows the world, paying the floor of each supplier or its first quote."""
+    return PlanningMerchant(lambda: FullKnowledge(world, rules, pays), rules, takes_quotes=pays == "first-quote")
