@@ -27,8 +27,8 @@ def ledger(
 ) -> None:
     """Say where a year's money went: what it came to, and which decisions left it behind a reference."""
     check_reference(reference)
-    header, year, _ = replay_year(run)
     with open_executor(where.workers or _WORKERS, where.scheduler) as executor:
+        header, year, _ = replay_year(run)
         found = ledger_of(year, header.agent, reference, executor=executor)
     if as_json:
         out(json.dumps(found.to_json_object(), allow_nan=False))

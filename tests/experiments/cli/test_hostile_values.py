@@ -28,6 +28,7 @@ EXIT_CODES = {0, 1, 2, 3, 4}
 WORK = (
     "experiments.cli.diagnose.run_task",
     "experiments.cli.play.run_task",
+    "experiments.cli.ledger.replay_year",
     "experiments.cli.bankroll.run_task",
     "experiments.cli.matches.run_task",
     "experiments.cli.matches.run_tournament",
