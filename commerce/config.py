@@ -144,6 +144,17 @@ class Rules(Frozen):
     )
     calendar: Literal["published", "shifted"] = "published"
 
+    # options of a study, off in both rule sets
+    ending: Literal["told", "drawn"] = Field(
+        "told",
+        description="whether the year ends after num_days, or on a morning drawn by the world and told to nobody",
+    )
+    sure_share: Share = Field(0.75, description="share of num_days before which a drawn end does not come")
+    end_hazard: float = Field(0.02, gt=0, le=1, description="chance of each morning after these to be the drawn end")
+    fee_consent: Literal["action", "words"] = Field(
+        "action", description="whether a membership fee is paid by an action only, or by agreeing in words too"
+    )
+
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.open_minute >= self.close_minute:

@@ -123,7 +123,7 @@ def _count_negative_mornings(setting: Setting, state: YearState) -> None:
 
 
 def _end_if_due(setting: Setting, state: YearState) -> None:
-    if state.day >= setting.rules.num_days:
+    if state.day >= setting.last_day:
         finish(setting, state, EndReason.CALENDAR)
     elif state.negative_mornings >= setting.rules.bankruptcy_mornings:
         finish(setting, state, EndReason.BANKRUPTCY)

@@ -11,7 +11,7 @@ import numpy as np
 
 from commerce.config import Rules
 from commerce.demand import base_demand, sub_cap_share
-from commerce.streams import stream_keys
+from commerce.streams import keyed_uniform, stream_keys
 from commerce.types import Event, FloatArray, IntArray, KeyArray, PriceResponse, World
 
 _RESPONSES = list(PriceResponse)
@@ -43,6 +43,25 @@ class Setting:
     def iso_date(self, day: int) -> str:
         """Return the calendar date of a day as text."""
         return calendar_text(self.world.year, day)
+
+    @cached_property
+    def sure_days(self) -> int:
+        """Days that a year with a drawn end has at least."""
+        return int(self.rules.sure_share * self.rules.num_days)
+
+    @cached_property
+    def last_day(self) -> int:
+        """Day on whose morning the year ends.
+
+        A drawn end comes a geometric number of mornings after the sure days, at the latest after ``num_days``; it is
+        drawn by the world, so all agents meet the same.
+        """
+        rules = self.rules
+        if rules.ending == "told":
+            return rules.num_days
+        chance_to_go_on, left = 1 - rules.end_hazard, keyed_uniform(self.world.seed, "year_end")
+        wait = 1 + math.floor(math.log1p(-left) / math.log(chance_to_go_on)) if chance_to_go_on else 1
+        return min(rules.num_days, self.sure_days + wait)
 
     def is_weekend(self, day: int) -> bool:
         """Whether ``day`` is a Saturday or Sunday."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from commerce.money import to_yuan
 from commerce.procurement.answer import answer_offer
+from commerce.procurement.consent import agrees_to_fee
 from commerce.procurement.dialogue import CLOSED, reply_text
 from commerce.procurement.pair import pair_terms
 from commerce.procurement.talks import (
@@ -60,17 +61,25 @@ class SupplierDesk:
 
     def chat(self, store: StoreDoor, book: Book, turn: ChatTurn) -> list[ChatReply]:
         """Let every supplier of ``turn`` answer in order."""
-        replies = []
+        replies, actions = [], _read_actions(store, turn)
         for supplier in turn.suppliers:
             if self.is_retired(book, supplier):
                 replies.append(ChatReply(supplier, CLOSED))
                 continue
-            outcomes = [_act(store, book, supplier, action) for action in turn.actions]
+            outcomes = [_act(store, book, supplier, action) for action in actions]
             if any("order" in outcome or "fee_paid" in outcome for outcome in outcomes):
                 _count_success(store, book, supplier)
             text = reply_text(store, supplier, outcomes, is_member=supplier in book["paid_fee"])
             replies.append(ChatReply(supplier, text, tuple(outcomes)))
         return replies
+
+
+def _read_actions(store: StoreDoor, turn: ChatTurn) -> tuple[BuyerAction, ...]:
+    """Return the actions of a message, and first the fee its words agree to, where words may."""
+    fee = BuyerAction(BuyerMove.PAY_VIP_FEE)
+    if store.rules.fee_consent == "action" or fee in turn.actions or not agrees_to_fee(turn.text):
+        return turn.actions
+    return (fee, *turn.actions)
 
 
 def _count_success(store: StoreDoor, book: Book, supplier: int) -> None:

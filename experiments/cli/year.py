@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -47,6 +48,7 @@ def year(  # noqa: PLR0913 - one parameter an option
     repeats: Annotated[
         int, typer.Option(min=1, max=options.MOST, help="Years in each world; the agent's own draws differ.")
     ] = 1,
+    config: options.Config = None,
     where: options.Workers = options.HERE,
     world_dir: options.WorldDir = None,
     out_dir: options.Out = None,
@@ -55,7 +57,8 @@ def year(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Run a store for a year and print every metric; the same command resumes after a stop."""
     folder = None if world_dir is None else str(world_dir.resolve())
-    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir)
+    changes = rule_changes(rules, config)
+    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir, changes)
     asked = ModelOptions.read(model or (), StorekeeperSettings.model_fields)
     show_years(plan, play_years(plan, asked, where), as_json=as_json)
 
@@ -71,6 +74,17 @@ class YearPlan(NamedTuple):
     num_repeats: int
     world_dir: str | None
     out: Path | None
+    changes: Mapping[str, Any] = MappingProxyType({})
+
+
+def rule_changes(name: str, config: Sequence[str] | None) -> dict[str, Any]:
+    """Return the fields in which settings differ from the rule set, as plain data."""
+    from commerce.config import rules_named
+
+    rules = rules_named(name)
+    usual = rules.model_dump(mode="json")
+    wanted = options.read_settings(config, rules).model_dump(mode="json")
+    return {field: value for field, value in wanted.items() if value != usual[field]}
 
 
 def play_years(plan: YearPlan, asked: ModelOptions, where: options.Where) -> list[YearRun]:
@@ -139,6 +153,7 @@ def _places(plan: YearPlan, name: str) -> list[YearPlace]:
             world_seed=plan.first_world + world,
             world_dir=plan.world_dir,
             rules=plan.rules,
+            changes=dict(plan.changes),
             num_days=plan.num_days,
             merchant_seed=world,
             repeat=repeat,
@@ -162,7 +177,7 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
     else:
         name = played[0].header.agent
         over = "worlds" if len({one["world_digest"] for one in scored}) > 1 else "runs in one world"
-        out(f"{name}, {plan.rules} rules, {plan.num_days} days, {len(scored)} year(s); "
+        out(f"{name}, {played[0].header.spec.rules_label} rules, {plan.num_days} days, {len(scored)} year(s); "
             f"95 % intervals over {over}, - is undefined")  # fmt: skip
         for metric in (name for name in YEAR_METRICS if name in summary):
             out(f"{metric:38}{estimate(summary[metric])}  n={summary[metric]['n']}")

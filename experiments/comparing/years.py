@@ -65,7 +65,7 @@ def read_outcomes(years: Sequence[Path], metric: str) -> YearOutcomes:
         result: dict[str, Any] = strict_loads((folder / RESULT).read_bytes())
         value = result["metrics"][metric]["value"]
         if value is not None:
-            by_world.setdefault(f"{header.digests[WORLD]}/{spec.rules}/{spec.num_days}", []).append(value)
+            by_world.setdefault(f"{header.digests[WORLD]}/{spec.rules_label}/{spec.num_days}", []).append(value)
     return YearOutcomes(found, excluded)
 
 

@@ -116,7 +116,7 @@ def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
     parts: dict[str, list[YearStory]] = {}
     for story in stories:
         spec = story.header.spec
-        parts.setdefault(f"{story.header.agent}, {spec.rules} rules, {spec.num_days} days", []).append(story)
+        parts.setdefault(f"{story.header.agent}, {spec.rules_label} rules, {spec.num_days} days", []).append(story)
     return [_group(label, part) for label, part in parts.items()]
 
 

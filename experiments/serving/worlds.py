@@ -99,4 +99,4 @@ def _built(spec: YearSpec) -> World:
 
 
 def _name(spec: YearSpec) -> str:
-    return f"{spec.world_dir}/{spec.world_seed}/{spec.rules}/{spec.num_days}"
+    return f"{spec.world_dir}/{spec.world_seed}/{spec.rules_label}/{spec.num_days}"

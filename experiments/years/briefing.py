@@ -69,6 +69,7 @@ def _facts(setting: Setting) -> dict[str, Any]:
         "wait": WAIT,
         "start_date": setting.date(0).isoformat(),
         "end_date": setting.date(rules.num_days).isoformat(),
+        "sure_days": setting.sure_days,
         "opens": clock(rules.open_minute),
         "closes": clock(rules.close_minute),
         "day_minutes": rules.close_minute - rules.open_minute,
@@ -101,6 +102,7 @@ def _amounts(setting: Setting) -> dict[str, Any]:
         "discount_min": rules.discount_min,
         "discount_max": rules.discount_max,
         "full_discount": rules.full_discount,
+        "end_hazard": rules.end_hazard,
     }
     return {
         **{name: to_yuan(fen) for name, fen in yuan.items()},

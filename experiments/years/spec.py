@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
+import json
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
 from commerce.config import PAPER, Rules, rules_named
 from commerce.types import World
 from commerce.world import DEFAULT_SEED, generate_world, load_world
 from experiments.engine.folder import STORED
 from experiments.engine.header import Recipe
+from terms.strict_json import strict_dumps
 
 WORLD = "world"
 """Name of the digest in a header: of the world."""
@@ -32,6 +34,7 @@ class YearSpec(Recipe):
     world_dir: str | None = None
     rules: str = "paper"
     rules_version: int = Field(PAPER.version, ge=1, description="of the rules; one stored without it is of 1")
+    changes: dict[str, JsonValue] = Field({}, description="what is changed in the rules: field and value")
     num_days: int = Field(365, ge=1, le=3650)
     merchant_seed: int = Field(0, ge=0)
     repeat: int = Field(0, ge=0)
@@ -48,8 +51,17 @@ class YearSpec(Recipe):
         return {"rules_version": rules_named(rules).version, **row} if isinstance(rules, str) else row
 
     def build_rules(self) -> Rules:
-        """Return the rule set with the number of days put in; one of another version raises ``ValueError``."""
-        return rules_named(self.rules, self.rules_version).model_copy(update={"num_days": self.num_days})
+        """Return the rule set with its changes; one of another version, or a change of none, raises ``ValueError``."""
+        rules = rules_named(self.rules, self.rules_version)
+        if own := sorted({"name", "version", "num_days"} & set(self.changes)):
+            raise ValueError(f"changes={own}: these are fields of a year, not changes of its rules")
+        return Rules.model_validate(rules.model_dump() | self.changes | {"num_days": self.num_days})
+
+    @property
+    def rules_label(self) -> str:
+        """Name of the rule set, with what is changed in it."""
+        changed = ", ".join(f"{name}={json.dumps(value)}" for name, value in sorted(self.changes.items()))
+        return f"{self.rules} ({changed})" if changed else self.rules
 
     def build_world(self) -> World:
         """Return the world."""
@@ -68,13 +80,15 @@ class YearSpec(Recipe):
     def folder_name(self) -> str:
         """Name of its folder among the years of its agent."""
         repeat = f"-repeat-{self.repeat}" if self.repeat else ""
-        return f"world-{self.world_seed}-days-{self.num_days}{repeat}"
+        text = strict_dumps(dict(sorted(self.changes.items())))
+        changed = f"-changed-{sha256(text.encode()).hexdigest()[:8]}" if self.changes else ""
+        return f"world-{self.world_seed}-days-{self.num_days}{changed}{repeat}"
 
 
 def year_label(agent: str, spec: YearSpec) -> str:
     """Return who played, the world, which run in it, and the rules in a few words."""
     repeat = f", repeat {spec.repeat}" if spec.repeat else ""
-    return f"{agent}, world {spec.world_seed}{repeat}, {spec.rules} rules"
+    return f"{agent}, world {spec.world_seed}{repeat}, {spec.rules_label} rules"
 
 
 @functools.lru_cache(maxsize=4)

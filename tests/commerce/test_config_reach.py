@@ -39,10 +39,15 @@ CHANGES = {
     "counter_below_bid": "take_bid",
     "history_includes_current": False, "round_limit": 1, "calendar": "shifted",
     "choke_ratio": 1.05, "capacity_unit": "value", "category_breadth": 1.5,
+    "ending": "drawn", "fee_consent": "words",
     "negotiation_draws": "by_day", "unpaid_bids": "refused",
 }  # fmt: skip
 LABELS = {"name", "version"}  # of a rule set: no rule
-NEEDS_ANOTHER = {"trailing_days": {"promotion_base": "reference_or_trailing"}}
+NEEDS_ANOTHER = {
+    "trailing_days": (2, {"promotion_base": "reference_or_trailing"}),
+    "sure_share": (0.05, {"ending": "drawn"}),
+    "end_hazard": (1.0, {"ending": "drawn", "sure_share": 0.05}),
+}
 
 
 def scripted_year(rules: Rules) -> Year:
@@ -107,5 +112,5 @@ def test_a_changed_field_changes_something(field):
 
 @pytest.mark.slow
 def test_fields_that_need_another():
-    for field, others in NEEDS_ANOTHER.items():
-        assert changed(**{field: 2}, **others) != changed(**others)
+    for field, (value, others) in NEEDS_ANOTHER.items():
+        assert changed(**{field: value}, **others) != changed(**others)

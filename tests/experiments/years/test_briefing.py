@@ -24,7 +24,7 @@ NOT_TOLD = {
     "return_cap", "defect_return_min", "defect_return_factor", "return_knees", "short_delivery",
     "upfront_floor_factor", "opening_bound_factor", "return_wording", "promotion_base", "trailing_days",
     "response_bound", "kernel_types", "fraud_price_scale", "honest_floors", "counter_below_bid",
-    "history_includes_current", "negotiation_draws", "calendar",
+    "history_includes_current", "negotiation_draws", "calendar", "sure_share", "end_hazard",
     *(name for name in Rules.model_fields if name.startswith("reputation_")),
 }  # fmt: skip
 
@@ -41,10 +41,19 @@ def test_a_changed_rule_changes_the_prompt(name):
 
 
 def test_what_is_not_told_is_listed():
-    changes = CHANGES | {"trailing_days": 3, "name": "other", "version": 9}
+    changes = CHANGES | {"trailing_days": 3, "name": "other", "version": 9, "sure_share": 0.5, "end_hazard": 0.5}
     assert set(Rules.model_fields) == set(changes)
     for name in NOT_TOLD:
         assert told(PAPER.model_copy(update={name: changes[name]})) == told(), name
+
+
+def test_a_drawn_end_is_told_as_a_chance():
+    rules = PAPER.model_copy(update={"ending": "drawn"})
+    assert "after 273 days each morning is the last with a chance of 2 %, and after 365 days" in told(rules)
+    assert "on 2027-01-01" in told()
+    assert "2027-01-01" not in told(rules)
+    for name, value in {"sure_share": 0.5, "end_hazard": 0.5}.items():
+        assert told(rules.model_copy(update={name: value})) != told(rules)
 
 
 @pytest.mark.parametrize("limits", [Limits(max_turns=12), Limits(max_idle_turns=4)])

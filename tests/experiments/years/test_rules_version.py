@@ -81,3 +81,24 @@ def test_a_server_does_not_go_on_with_a_year_of_another_version(tmp_path):
     age(settings.folder("me", 0))
     with ServedYears(settings) as served, pytest.raises(RequestError, match="of other settings or of another version"):
         served.open("me", 0)
+
+
+def test_changed_rules_are_another_game_that_is_recorded(tmp_path):
+    spec = SPEC.model_copy(update={"changes": {"ending": "drawn", "price_band": {"low": 0.5, "high": 2.0}}})
+    rules = spec.build_rules()
+    assert (rules.ending, rules.price_band.high, rules.num_days) == ("drawn", 2.0, 2)
+    assert spec.rules_label == 'paper (ending="drawn", price_band={"low": 0.5, "high": 2.0})'
+    assert spec.folder_name != SPEC.folder_name
+    run_year(tmp_path / "changed", spec, "idle")
+    run_year(tmp_path / "usual", SPEC, "idle")
+    assert read_year_header(tmp_path / "changed").spec == spec
+    values = read_outcomes([tmp_path / "changed", tmp_path / "usual"], "final_assets").values
+    assert len(values["idle"]) == 2  # not two runs of one game
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"), [({"endign": 1}, "endign"), ({"ending": "soon"}, "ending"), ({"num_days": 9}, "num_days")]
+)
+def test_what_is_no_change_of_rules_is_refused(changes, why):
+    with pytest.raises(ValueError, match=why):
+        SPEC.model_copy(update={"changes": changes}).build_rules()
