@@ -16,7 +16,7 @@ from commerce.setting import Setting
 from commerce.state import StoreState, YearState
 from commerce.stock import put_in
 from commerce.streams import keyed_uniforms
-from commerce.types import BoolArray, IntArray, Speed
+from commerce.types import BoolArray, FloatArray, IntArray, Speed
 
 SPEEDS = tuple(Speed)
 
@@ -69,13 +69,18 @@ def by_store(state: YearState, orders: Orders, amounts: IntArray) -> list[int]:
 def _draw_returns(setting: Setting, chosen: Orders, factor: float) -> tuple[IntArray, IntArray, np.ndarray]:
     rules, keys = setting.rules, setting.return_keys[chosen.sku]
     effective = shipped_rate(chosen.priced, factor, rules)
-    owner = np.repeat(np.arange(len(chosen.units)), chosen.units)
-    starts = np.cumsum(chosen.units) - chosen.units
-    number = 1 + np.arange(len(owner)) - starts[owner]  # draw 0 is the lag
-    units = count_returns(chosen.units, effective, keyed_uniforms(keys[owner], chosen.sale_day[owner], number))
+    units = count_returns(chosen.units, effective, return_draws(setting, chosen.sku, chosen.sale_day, chosen.units))
     low, high = rules.return_lag
     lag = low + (keyed_uniforms(keys, chosen.sale_day) * (high - low + 1)).astype(np.int64)
     return units, lag, effective
+
+
+def return_draws(setting: Setting, skus: IntArray, sale_days: IntArray, units: IntArray) -> FloatArray:
+    """Return the draw of every unit of some orders, one order after the other: below its rate a unit comes back."""
+    owner = np.repeat(np.arange(len(units)), units)
+    starts = np.cumsum(units) - units
+    number = 1 + np.arange(len(owner)) - starts[owner]  # draw 0 is the lag
+    return keyed_uniforms(setting.return_keys[skus][owner], sale_days[owner], number)
 
 
 def _post_shipping(state: YearState, chosen: Orders, freight: IntArray) -> None:

@@ -87,6 +87,8 @@ class Door:
         stamp, state = self.state.stamp("supplier fee"), self.state
         post(state.ledger, stamp, Account.SUPPLIER_FEES, Account.BANK, (Entity.SUPPLIER, supplier), amount_fen)
         state.fees.append({"day": state.day, "supplier": supplier, "amount_fen": amount_fen})
+        if self.decisions is not None:
+            self.decisions.paid_fee(state, supplier, amount_fen)
         return None
 
 

@@ -26,6 +26,7 @@ from commerce.plan.acts import ActGroup, acts_by_day
 from commerce.plan.dispatch import Dispatch
 from commerce.plan.planned import ListPrices, ShelfActs, StorePlan, check_plan
 from commerce.plan.shelving import Shelves
+from commerce.plan.watching import Watch
 from commerce.procurement import SupplierDesk
 from commerce.receiving import Door
 from commerce.refusals import RefusedError
@@ -78,8 +79,8 @@ def require_feasible(cuts: Cuts, max_cut: float = MAX_CUT) -> None:
         raise ValueError(f"{cuts.share:.1%} of the spending was cut ({cuts.cut_fen} fen); at most {max_cut:.0%} may be")
 
 
-def execute(world: World, rules: Rules, plan: StorePlan) -> Executed:
-    """Carry ``plan`` out and return the year with its cuts.
+def execute(world: World, rules: Rules, plan: StorePlan, watch: Watch | None = None) -> Executed:
+    """Carry ``plan`` out, watched by ``watch``, and return the year with its cuts.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def execute(world: World, rules: Rules, plan: StorePlan) -> Executed:
     """
     setting = Setting(world, rules)
     check_plan(plan, setting)
-    run = _Run(setting, plan)
+    run = _Run(setting, plan, watch)
     for day, acts in enumerate(acts_by_day(plan, rules.num_days)):
         if run.state.is_over:
             break
@@ -100,8 +101,8 @@ def execute(world: World, rules: Rules, plan: StorePlan) -> Executed:
 class _Run:
     """A plan that is being carried out."""
 
-    def __init__(self, setting: Setting, plan: StorePlan) -> None:
-        self.setting, self.plan = setting, plan
+    def __init__(self, setting: Setting, plan: StorePlan, watch: Watch | None) -> None:
+        self.setting, self.plan, self._watch = setting, plan, watch
         self.state: YearState = initial_state(setting, SupplierDesk().initial_book())
         start_year(setting, self.state)
         self.cuts = Cuts(planned_fen=int((plan.buys.units * plan.buys.unit_fen).sum()))
@@ -126,15 +127,20 @@ class _Run:
         state.notices.clear()
         for group in acts:
             self._do[group.kind](group.rows)
-        if stop_minute is not None:
+        if stop_minute is None:
+            self._dispatch.ship_the_rest()
+            self._shelves.lose_patience()
+            self._lose_patience_with_the_wallet()
+        if self._watch is not None:
+            self._watch.evening(state)
+        if stop_minute is None:
+            batches = daily_step(setting, state)
+        else:
             state.minute = stop_minute
             finish(setting, state, EndReason.STOPPED)
-            close_batches(state.ledger)
-            return
-        self._dispatch.ship_the_rest()
-        self._shelves.lose_patience()
-        self._lose_patience_with_the_wallet()
-        daily_step(setting, state)
+            batches = close_batches(state.ledger)
+        if self._watch is not None:
+            self._watch.posted(batches)
 
     def _cut(self, **more: int) -> None:
         self.cuts = self.cuts._replace(**{name: getattr(self.cuts, name) + num for name, num in more.items()})

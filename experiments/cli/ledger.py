@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from commerce.metrics import STATEMENT
 from commerce.money import to_yuan
 from experiments.cli import options
 from experiments.cli.show import out, print_table, text_table
 from experiments.engine.cluster import open_executor
-from experiments.years.regrets import REFERENCES, check_reference, ledger_of
+from experiments.years.regrets import REFERENCES, YearLedger, check_reference, ledger_of
 from experiments.years.story import replay_year
 
 _WORKERS = 2
@@ -33,13 +34,27 @@ def ledger(
     if as_json:
         out(json.dumps(found.to_json_object(), allow_nan=False))
         return
+    _print_ledger(found)
+
+
+def _print_ledger(found: YearLedger) -> None:
+    earned, regret = found
+    total = ("change of assets", "", f"{to_yuan(earned.change_fen):,.2f}")
+    items = [(STATEMENT[row.name].label, row.kind, f"{to_yuan(row.fen):,.2f}") for row in earned.rows if row.fen]
     rows = [
         (
             row.stream.replace("_", " "),
             *(f"{to_yuan(fen):,.2f}" for fen in (row.part_fen, row.alone_fen, row.all_but_fen)),
         )
-        for row in found.rows
+        for row in regret.rows
     ]
     headings = ("what the reference did better", "part", "alone", "as the last")
-    print_table(text_table(f"{found.agent} against {found.reference}, yuan", headings, rows))
-    out(found.sentence)
+    print_table(
+        text_table(f"{regret.agent}, yuan", ("row", "kind", "yuan"), [*items, total]),
+        text_table(f"{regret.agent} against {regret.reference}, yuan", headings, rows),
+    )
+    out(regret.sentence)
+    out(
+        f"Of the spending of the {len(regret.mixtures)} mixed years at most {regret.worst_cut:.1%} could not be paid, "
+        f"and at most {regret.worst_scaled:.1%} was not bought because there was less money at hand."
+    )

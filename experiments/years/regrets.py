@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from functools import partial
+from typing import Any, NamedTuple
 
 from commerce.merchants import build_merchant, play_year
-from commerce.plan import StorePlan, execute, extract
+from commerce.metrics import Statement, statement
+from commerce.plan import extract
 from commerce.year import Year
 from experiments.engine.pool import map_pieces
 from oracle.store.regret import NamedPlan, RegretLedger, regret_ledger
@@ -23,10 +25,21 @@ def check_reference(name: str) -> None:
         raise ValueError(f"reference={name!r} is none of {', '.join(REFERENCES)}")
 
 
+class YearLedger(NamedTuple):
+    """Both layers: the exact statement of the year, and its regret."""
+
+    statement: Statement
+    regret: RegretLedger
+
+    def to_json_object(self) -> dict[str, Any]:
+        """Return the object that is stored."""
+        return {"statement": self.statement.to_json_object(), "regret": self.regret.to_json_object()}
+
+
 def ledger_of(
     year: Year, agent: str, reference: str = REFERENCES[0], *, executor: Executor | None = None
-) -> RegretLedger:
-    """Return where ``year`` stayed behind the year of ``reference`` in the same world.
+) -> YearLedger:
+    """Return what ``year`` came to, and where it stayed behind the year of ``reference`` in the same world.
 
     Parameters
     ----------
@@ -40,34 +53,18 @@ def ledger_of(
     Raises
     ------
     ValueError
-        If the year is not over or began from a saved state, if ``reference`` is unknown, or if more of the spending
-        of a mixed plan was cut than may be.
+        If the year is not over, began from a saved state or is not reproduced by its plan, if ``reference`` is unknown,
+        or if more of the spending of a mixed plan was cut than may be.
     """
     check_reference(reference)
-    setting = year.setting
+    setting, earned = year.setting, statement(year)
     merchant = build_merchant(reference, setting.world, setting.rules)
     best = play_year(Year(setting.world, setting.rules), merchant)
-    return regret_ledger(
+    regret = regret_ledger(
         setting,
-        NamedPlan(agent, plan_of(year)),
+        NamedPlan(agent, extract(year)),
         NamedPlan(reference, extract(best)),
         num_pieces=1 if executor is None else _PIECES,
         spread=partial(map_pieces, executor=executor),
     )
-
-
-def plan_of(year: Year) -> StorePlan:
-    """Return the plan of a year that is over, after carrying it out: it must be that year again, to the last posting.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
-    if not year.is_over:
-        raise ValueError(f"the year is at day {year.state.day} and not over; only a finished year has a ledger")
-    plan = extract(year)
-    again = execute(year.setting.world, year.setting.rules, plan).year
-    if again.state.ledger.digest != year.state.ledger.digest:
-        raise ValueError("the year's decisions, carried out again, are another year; it cannot be taken apart")
-    return plan
+    return YearLedger(earned, regret)

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from commerce.config import FAIR, PAPER, RULE_SETS, Rules
-from commerce.merchants import build_merchant, play_year
+from commerce.merchants import MERCHANTS, build_merchant, play_year
 from commerce.plan import execute, extract, plan_from_json, plan_to_json
 from commerce.replay import Entry, entry_from_json, replay_calls, result_digest
 from commerce.world import generate_world
@@ -33,7 +33,7 @@ def merchant_year(name: str, seed: int, rules: Rules) -> Year:
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
-@pytest.mark.parametrize("name", ["idle", "random-legal", "rule-based", "privileged"])
+@pytest.mark.parametrize("name", MERCHANTS)
 def test_short_years_of_every_merchant(name, rules):
     assert_same(merchant_year(name, 3, rules.model_copy(update={"num_days": SHORT_DAYS})))
 
@@ -89,8 +89,8 @@ def test_a_recorded_year():
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_full_years_of_every_merchant(seed, rules):
-    """With both rule sets, 64 full years."""
-    for name in ("idle", "random-legal", "rule-based", "privileged"):
+    """Eight worlds under each rule set."""
+    for name in MERCHANTS:
         assert_same(merchant_year(name, seed, rules))
 
 
