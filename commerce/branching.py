@@ -148,14 +148,15 @@ class Branches:
 
     def _keep(self, year: Year) -> None:
         if year.past is not None and year.state.day not in self._snapshots:
-            kept = (year.state, year.past.decisions, len(year.past.made))  # the calls are here already
+            past = year.past
+            kept = (year.state, past.decisions, past.quotes, len(past.made))  # the calls are here already
             self._snapshots[year.state.day] = pickle.dumps(kept, protocol=pickle.HIGHEST_PROTOCOL)
 
     def _restored(self, day: int) -> Year:
         setting, state, past = self._origin.setting, None, None
         if day in self._snapshots:
-            state, decisions, num = pickle.loads(self._snapshots[day])
-            past = Past(list(self._made[:num]), decisions)
+            state, decisions, quotes, num = pickle.loads(self._snapshots[day])
+            past = Past(list(self._made[:num]), decisions, quotes)
         return Year(setting.world, setting.rules, procurement=self._origin.procurement, state=state, past=past)
 
     def _again(self, day: int) -> Iterator[tuple[Made, Result]]:

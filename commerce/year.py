@@ -19,6 +19,7 @@ from commerce.decisions import Decisions
 from commerce.ledger import Batch, close_batches
 from commerce.notices import day_report
 from commerce.procurement import SupplierDesk
+from commerce.quotes import QuoteBook
 from commerce.refusals import RefusedError
 from commerce.setting import Setting
 from commerce.state import YearState, initial_state
@@ -66,10 +67,11 @@ class Made(NamedTuple):
 
 @dataclass
 class Past:
-    """What happened in a year so far: the calls, and what was decided by them."""
+    """What happened in a year so far: the calls, what was decided by them, and which prices were offered."""
 
     made: list[Made]
     decisions: Decisions
+    quotes: QuoteBook = field(default_factory=QuoteBook)
 
 
 class Year:
@@ -172,7 +174,10 @@ class Year:
             return self._refuse(Refusal(YEAR_OVER, None, f"closing time came first: {self.state.end}"), minutes)
         self._decisions.begin_call()
         try:
-            return self._result(minutes, data=tool.handler(self._desk, given))
+            data = tool.handler(self._desk, given)
+            if self.past is not None:
+                self.past.quotes.learn(tool.name, self.state.day, data)
+            return self._result(minutes, data=data)
         except RefusedError as error:
             return self._refuse(error.refusal, minutes)
 
@@ -186,6 +191,9 @@ class Year:
         self._decisions.end_day(state)
         self._pass_on(daily_step(self.setting, state))
         self._decisions.begin_day(state)
+        if self.past is not None:
+            for notice in state.notices:
+                self.past.quotes.receive(notice.get("deliveries", ()))
         return left
 
     def _pass_on(self, batches: list[Batch]) -> None:

@@ -20,8 +20,9 @@ from statistics import fmean, pstdev
 
 import numpy as np
 
-from commerce.metrics.measure import Measure, difference, mean, weighted_mean
+from commerce.metrics.measure import Measure, difference, mean, share, weighted_mean
 from commerce.procurement.talks import AGREEMENT, OPEN
+from commerce.quotes import QuoteBook
 from commerce.types import NegotiationRecord
 
 NUM_SHUFFLES = 400
@@ -51,6 +52,20 @@ def bargaining_metrics(records: Sequence[NegotiationRecord]) -> dict[str, Measur
         "open_negotiations": Measure(float(len(records) - len(concluded)), len(records)),
         **_learning(honest, concluded),
         **anchoring(price_paths(deals)),
+    }
+
+
+def own_quote_metrics(book: QuoteBook | None) -> dict[str, Measure]:
+    """Return which share of the buys was dearer than the own best earlier quote, and by how much in yuan.
+
+    ``n`` of the share are the buys of products that had an earlier quote, of the money those that were dearer.
+    Undefined for a year that began from a saved state: what was offered before is not known.
+    """
+    if book is None:
+        return {name: Measure(None, 0) for name in ("dearer_buys", "dearer_paid")}
+    return {
+        "dearer_buys": share(book.num_dearer, book.num_compared, book.num_compared),
+        "dearer_paid": Measure(book.dearer_fen / 100, book.num_dearer),
     }
 
 

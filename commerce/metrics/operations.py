@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from commerce.ledger import Account
 from commerce.metrics.measure import Measure, mean, share
@@ -66,6 +66,27 @@ def operations_metrics(state: YearState) -> dict[str, Measure]:
         "overdrawn_mornings": Measure(float(totals.overdrawn_mornings), state.day),
         "coverable_mornings": Measure(float(totals.coverable_mornings), totals.overdrawn_mornings),
         "storage_cost": Measure(state.ledger.balance(Account.STORAGE) / 100, state.day),
+    }
+
+
+PURPOSES: dict[str, tuple[str, ...]] = {
+    "routine": ("wait_for_next_day", "ship_orders", "publish_to_store", "return_to_warehouse", "withdraw"),
+    "polling": ("check_balance", "check_store_status", "check_warehouse", "trace_return_sources"),
+    "negotiation": ("chatbox",),
+    "memory": ("operate_memory",),
+    "repricing": ("set_prices",),
+}
+"""What a call is for, by its tool: moving goods and money as every day; looking at the own state; talking to suppliers;
+notes; prices. The rest, in no share, looks for products and suppliers, opens and closes stores, joins promotions, or
+names no tool."""
+
+
+def purpose_shares(calls: Mapping[str, int]) -> dict[str, Measure]:
+    """Return the share of all calls that each purpose took, from the calls by tool."""
+    total = sum(calls.values())
+    return {
+        f"{purpose}_calls": share(sum(calls.get(tool, 0) for tool in tools), total, total)
+        for purpose, tools in PURPOSES.items()
     }
 
 

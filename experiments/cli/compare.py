@@ -12,9 +12,17 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.show import note, out, print_table, text_table
+from experiments.comparing.aided import AidGain, aid_gains
+from experiments.comparing.dimensions import (
+    DIMENSION_HEADINGS,
+    DimensionRow,
+    dimension_rows,
+    on_top_sentence,
+    rank_dimensions,
+)
 from experiments.comparing.separation import Separation, compare_with_separation
 from experiments.comparing.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
-from experiments.comparing.years import compare_years, find_years, read_outcomes
+from experiments.comparing.years import compare_years, find_years, read_metrics, read_outcomes
 from experiments.engine.run import load_run
 from experiments.episodes.config import check_same_suite
 from experiments.episodes.folder import Run, run_money
@@ -60,6 +68,8 @@ def compare(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare agents on the scenarios, sessions or worlds all met: differences, verdicts, how many are needed."""
+    ranked: list[DimensionRow] = []
+    gains: list[AidGain] = []
     asked, separation = _Asked(delta=difference, margin=margin), is_matrix is False
     rows: list[Separation] = []
     if any(map(is_sessions, runs)) or (years := find_years(runs)):
@@ -69,18 +79,27 @@ def compare(
             comparison, label = _compare_sessions(runs, metric or "terminal_balance", asked)
         else:
             comparison, label = _compare_years(years, metric or "final_assets", asked), "store years"
+            ranked, gains = rank_dimensions(read_metrics(years)), aid_gains(comparison)
     else:
         loaded = load_same_suite(runs)
         label = loaded[0].header.spec.label
         comparison, rows = _compare_talks(loaded, metric or "se_plus", asked, separation=separation)
     if as_json:
         found = {"suite": label, **comparison.to_json_object(), "separation": [row.to_json_object() for row in rows]}
+        if ranked:
+            found["dimensions"] = [row.to_json_object() for row in ranked]
+            found["aids"] = [gain._asdict() for gain in gains]
         out(json.dumps(found, allow_nan=False))
         return
     _print_comparison(comparison, label, as_matrix=bool(is_matrix))
     for name, regime in dict.fromkeys((row.difference.metric, row.regime) for row in rows):
         part = [row.difference for row in rows if (row.difference.metric, row.regime) == (name, regime)]
         print_table(text_table(f"{name} in {regime}", PAIR_HEADINGS, list(map(pair_row, part))))
+    for gain in gains:
+        out(gain.in_words())
+    if ranked:
+        print_table(text_table("Seven dimensions, each with its rank", DIMENSION_HEADINGS, dimension_rows(ranked)))
+        out(on_top_sentence(ranked))
 
 
 def _compare_talks(

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from commerce.aids import AIDS, check_aids
 from commerce.world import DEFAULT_SEED
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
@@ -24,7 +25,7 @@ from experiments.storekeeper.settings import StorekeeperSettings
 from experiments.years.batch import YearPlace, run_agent_years, run_merchant_years
 from experiments.years.run import YearRun
 from experiments.years.seats import merchant_seat
-from experiments.years.spec import YearSpec, year_label
+from experiments.years.spec import YearSpec, with_aids, year_label
 from experiments.years.summary import YEAR_METRICS, years_summary
 from experiments.years.transcript import DayRecord, Outcome
 
@@ -50,6 +51,12 @@ def year(  # noqa: PLR0913 - one parameter an option
     ] = 1,
     config: options.Config = None,
     where: options.Workers = options.HERE,
+    aids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--aid", metavar="NAME", help=f"What stands beside the agent, repeat for more: {', '.join(AIDS)}."
+        ),
+    ] = None,
     world_dir: options.WorldDir = None,
     out_dir: options.Out = None,
     as_json: options.AsJson = False,
@@ -58,7 +65,8 @@ def year(  # noqa: PLR0913 - one parameter an option
     """Run a store for a year and print every metric; the same command resumes after a stop."""
     folder = None if world_dir is None else str(world_dir.resolve())
     changes = rule_changes(rules, config)
-    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir, changes)
+    beside = check_aids(aids or ())
+    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir, changes, beside)
     asked = ModelOptions.read(model or (), StorekeeperSettings.model_fields)
     show_years(plan, play_years(plan, asked, where), as_json=as_json)
 
@@ -75,6 +83,7 @@ class YearPlan(NamedTuple):
     world_dir: str | None
     out: Path | None
     changes: Mapping[str, Any] = MappingProxyType({})
+    aids: tuple[str, ...] = ()
 
 
 def rule_changes(name: str, config: Sequence[str] | None) -> dict[str, Any]:
@@ -147,7 +156,7 @@ def _tell_plan(seat: Any, num: int) -> None:
 
 
 def _places(plan: YearPlan, name: str) -> list[YearPlace]:
-    base = plan.out or Path("runs") / f"year-{folder_name(name)}-{plan.rules}"
+    base = plan.out or Path("runs") / f"year-{folder_name('+'.join([name, *plan.aids]))}-{plan.rules}"
     specs = [
         YearSpec(
             world_seed=plan.first_world + world,
@@ -157,6 +166,7 @@ def _places(plan: YearPlan, name: str) -> list[YearPlace]:
             num_days=plan.num_days,
             merchant_seed=world,
             repeat=repeat,
+            aids=plan.aids,
         )
         for world in range(plan.num_worlds)
         for repeat in range(plan.num_repeats)
@@ -175,7 +185,7 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
     if as_json:
         out(json.dumps({**summary, "excluded": excluded}, allow_nan=False))
     else:
-        name = played[0].header.agent
+        name = with_aids(played[0].header.agent, played[0].header.spec)
         over = "worlds" if len({one["world_digest"] for one in scored}) > 1 else "runs in one world"
         out(f"{name}, {played[0].header.spec.rules_label} rules, {plan.num_days} days, {len(scored)} year(s); "
             f"95 % intervals over {over}, - is undefined")  # fmt: skip

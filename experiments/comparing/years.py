@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from experiments.stats.paired import Comparison, compare_outcomes
 from experiments.storage.journal import HEADER
-from experiments.years.spec import WORLD
-from experiments.years.summary import BETTER
+from experiments.years.spec import WORLD, with_aids
+from experiments.years.summary import BETTER, year_estimates
 from experiments.years.transcript import read_outcome
-from experiments.years.year_mode import RESULT, is_year, read_todays_header
-from terms.strict_json import strict_loads
+from experiments.years.year_mode import RESULT, is_year, read_todays_header, read_year_result
+from terms.estimates import Estimate
 
 UNFINISHED = "unfinished"
 """Why a year that may go on has no score."""
@@ -58,15 +58,24 @@ def read_outcomes(years: Sequence[Path], metric: str) -> YearOutcomes:
     excluded: dict[Path, str] = {}
     for folder in years:
         header = read_todays_header(folder)
-        spec, by_world = header.spec, found.setdefault(header.agent, {})
+        spec, by_world = header.spec, found.setdefault(with_aids(header.agent, header.spec), {})
         if (why := why_excluded(folder)) is not None:
             excluded[folder] = why
             continue
-        result: dict[str, Any] = strict_loads((folder / RESULT).read_bytes())
-        value = result["metrics"][metric]["value"]
+        value = read_year_result(folder)["metrics"][metric]["value"]
         if value is not None:
             by_world.setdefault(f"{header.digests[WORLD]}/{spec.rules_label}/{spec.num_days}", []).append(value)
     return YearOutcomes(found, excluded)
+
+
+def read_metrics(years: Sequence[Path]) -> dict[str, dict[str, Estimate]]:
+    """Return every metric by agent, over its scored years."""
+    results: dict[str, list[dict[str, Any]]] = {}
+    for folder in years:
+        if why_excluded(folder) is None:
+            header = read_todays_header(folder)
+            results.setdefault(with_aids(header.agent, header.spec), []).append(read_year_result(folder))
+    return {agent: year_estimates(found) for agent, found in results.items()}
 
 
 def why_excluded(folder: Path) -> str | None:

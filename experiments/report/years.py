@@ -15,6 +15,7 @@ from experiments.report.page import SvgSheet, asset, content_policy, environment
 from experiments.report.viewer import to_script_json
 from experiments.report.year_journal import ANSWER_LIMIT, SAID_LIMIT, conduct_view, journal_payload, shown_journals
 from experiments.report.year_panels import year_figures
+from experiments.years.spec import with_aids
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
 from experiments.years.summary import YEAR_HEADLINE, YEAR_METRICS, years_summary
 from terms.estimates import Estimate
@@ -116,7 +117,8 @@ def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
     parts: dict[str, list[YearStory]] = {}
     for story in stories:
         spec = story.header.spec
-        parts.setdefault(f"{story.header.agent}, {spec.rules_label} rules, {spec.num_days} days", []).append(story)
+        label = f"{with_aids(story.header.agent, spec)}, {spec.rules_label} rules, {spec.num_days} days"
+        parts.setdefault(label, []).append(story)
     return [_group(label, part) for label, part in parts.items()]
 
 

@@ -8,11 +8,22 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
+from commerce.aids import Aid, AidedYear, check_aids
 from commerce.config import PAPER, Rules, rules_named
 from commerce.types import World
 from commerce.world import DEFAULT_SEED, generate_world, load_world
+from commerce.year import Year
 from experiments.engine.folder import STORED
 from experiments.engine.header import Recipe
 from terms.strict_json import strict_dumps
@@ -38,6 +49,21 @@ class YearSpec(Recipe):
     num_days: int = Field(365, ge=1, le=3650)
     merchant_seed: int = Field(0, ge=0)
     repeat: int = Field(0, ge=0)
+    aids: tuple[Aid, ...] = Field((), description="what stands beside the agent")
+
+    @field_validator("aids", mode="before")
+    @classmethod
+    def _known_aids(cls, names: Any) -> Any:
+        is_named = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+        return check_aids(names) if is_named else names
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write a year without aids as it was written before there were any."""
+        row: dict[str, Any] = write(self)
+        if not self.aids:
+            del row["aids"]
+        return row
 
     @model_validator(mode="before")
     @classmethod
@@ -69,6 +95,11 @@ class YearSpec(Recipe):
             return _generated(self.world_seed, self.build_rules())
         return load_world(Path(self.world_dir), self.world_seed).world
 
+    def build_year(self, world: World | None = None) -> Year:
+        """Return the year at its first morning, with its aids; ``world`` is its own where it was built already."""
+        world = world or self.build_world()
+        return AidedYear(world, self.build_rules(), aids=self.aids) if self.aids else Year(world, self.build_rules())
+
     @property
     def agent_seed(self) -> int:
         """Seed of the agent's own draws: ``merchant_seed`` in the first run, another one in each repeat."""
@@ -85,10 +116,15 @@ class YearSpec(Recipe):
         return f"world-{self.world_seed}-days-{self.num_days}{changed}{repeat}"
 
 
+def with_aids(agent: str, spec: YearSpec) -> str:
+    """Return the name of an agent and of what stands beside it: another row than the agent alone."""
+    return "+".join([agent, *spec.aids])
+
+
 def year_label(agent: str, spec: YearSpec) -> str:
-    """Return who played, the world, which run in it, and the rules in a few words."""
+    """Return who played with what aids, the world, which run in it, and the rules in a few words."""
     repeat = f", repeat {spec.repeat}" if spec.repeat else ""
-    return f"{agent}, world {spec.world_seed}{repeat}, {spec.rules_label} rules"
+    return f"{with_aids(agent, spec)}, world {spec.world_seed}{repeat}, {spec.rules_label} rules"
 
 
 @functools.lru_cache(maxsize=4)

@@ -162,7 +162,7 @@ def replay_year(folder: str | Path) -> ReplayedYear:
     is_open = read_outcome(folder) is None
     if is_open or not (folder / RESULT).is_file():
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
-    year = Year(header.spec.build_world(), header.spec.build_rules())
+    year = header.spec.build_year()
     try:
         calls = [_repeat(year, entry) for entry in read_store_calls(folder)]
     except DivergedError as error:

@@ -35,7 +35,7 @@ def _year(name: str, label: str, definition: str, unit: str, better: Better = "n
     return Metric(name, definition, better, unit, "years", label=label, few=few)
 
 
-YEAR_HEADLINE = ("final_assets", "multiplier", "is_bankrupt", "se_plus", "bad_spend_pct", "controllable_return_rate")
+YEAR_HEADLINE = ("final_assets", "is_bankrupt", "cse_plus_money", "se_plus", "dearer_paid", "bad_spend_pct")
 """Those a summary shows."""
 YEAR_METRICS = {
     metric.name: metric
@@ -63,7 +63,7 @@ YEAR_METRICS = {
             "agr_plus", "AGR+", "concluded negotiations with honest suppliers that ended in a deal", "share", "higher"
         ),
         _year("se_plus_money", "SE+ by money", "SE+ weighted by the reference price", "share"),
-        _year("cse_plus_money", "CSE+ by money", "CSE+ weighted by what was spent", "share"),
+        _year("cse_plus_money", "CSE+ by money", "CSE+ weighted by what was spent", "share", "higher"),
         _year("agr_plus_money", "AGR+ by money", "AGR+ weighted by the reference price", "share"),
         _year("open_negotiations", "Unfinished negotiations", "left open, in no other number", "count"),
         _year("surplus_lift", "Surplus lift", "SE+ of the later half less that of the earlier", "share", few=3),
@@ -80,6 +80,16 @@ YEAR_METRICS = {
         ),
         _year("anchor_z", "AnchorRegret, z", "how far below the shuffled mean; pooled: sum(z) / sqrt(k)", "deviations"),
         _year("anchor_p", "AnchorRegret, p", "two-sided p-value of that z", "probability"),
+        _year(
+            "dearer_buys",
+            "Dearer than own quote",
+            "buys above the lowest price that a supplier still to be bought from had quoted for the product before",
+            "share",
+            "lower",
+        ),
+        _year(
+            "dearer_paid", "Paid above own quotes", "what these buys cost more than at those quotes", "yuan", "lower"
+        ),
         _year(
             "bad_spend_pct",
             "BadSpend",
@@ -107,6 +117,13 @@ YEAR_METRICS = {
         _year("mean_stock_age_days", "Stock age", "mean over the days with stock", "days"),
         _year("overdrawn_mornings", "Overdrawn mornings", "mornings with the bank below zero", "count"),
         _year("coverable_mornings", "Coverable mornings", "those that the wallet could have covered", "count"),
+        _year(
+            "routine_calls", "Routine calls", "waiting, shipping, stocking shelves, withdrawing; of all calls", "share"
+        ),
+        _year("polling_calls", "Polling calls", "looking at balance, stores, warehouse or returns", "share"),
+        _year("negotiation_calls", "Negotiation calls", "messages to suppliers", "share"),
+        _year("memory_calls", "Memory calls", "notes written and read", "share"),
+        _year("repricing_calls", "Repricing calls", "changes of list prices", "share"),
         _year("storage_cost", "Storage", "storage bills of the whole year", "yuan", "lower"),
     )
 }
@@ -164,10 +181,14 @@ def _p_value(pooled: Estimate) -> Estimate:
     return Estimate(two_sided_p(pooled.estimate), None, None, pooled.n)
 
 
+def year_estimates(results: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
+    """Return every metric over the years of ``results``, as in ``result.json``."""
+    metrics = [{name: Measure(**entry) for name, entry in result["metrics"].items()} for result in results]
+    return summarize_years(metrics, [result["world_digest"] for result in results])
+
+
 def years_summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return every metric over the years of ``results`` (as in ``result.json``), and what each year was."""
-    metrics = [{name: Measure(**entry) for name, entry in result["metrics"].items()} for result in results]
-    worlds = [result["world_digest"] for result in results]
     years = [
         {
             "agent": result["agent"],
@@ -177,7 +198,7 @@ def years_summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         }
         for result in results
     ]
-    return {**summary_to_json(summarize_years(metrics, worlds)), **_variance(results), "years": years}
+    return {**summary_to_json(year_estimates(results)), **_variance(results), "years": years}
 
 
 def _variance(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

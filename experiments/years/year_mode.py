@@ -151,7 +151,7 @@ def open_session(
 ) -> YearSitting:
     """Return the session of a year that was read back, its past carried out; without a ``world`` its own is built."""
     spec, seat, written = log.header.spec, log.seat, log.transcript
-    year = Year(world or spec.build_world(), spec.build_rules())
+    year = spec.build_year(world)
     past = [] if written.opening is None else [written.opening, *written.lines]
     return YearSitting(year, seat.opening(year.setting), seat.limits, write, past, seat.guard())
 
