@@ -32,16 +32,30 @@ class View:
     """What somebody finds who takes over: everything an agent could know at that moment, and the store itself.
 
     Looking takes no minutes: the books are handed over, and the markets described in them.
+
+    Parameters
+    ----------
+    year
+        The year as it is at that moment.
+    again
+        Makes the calls so far once more, in a year of their own.
+    call
+        Makes a call of ``year``; one that writes it down, for example. The default is the year's own.
     """
 
-    def __init__(self, year: Year, again: Callable[[], Iterator[tuple[Made, Result]]]) -> None:
-        self._year, self._again = year, again
+    def __init__(
+        self,
+        year: Year,
+        again: Callable[[], Iterator[tuple[Made, Result]]],
+        call: Callable[[str, Mapping[str, Any]], Result] | None = None,
+    ) -> None:
+        self._year, self._again, self._call = year, again, call or year.call
         self._desk = Desk(year.setting, year.state, year.procurement, Decisions(year.setting.num_skus))
 
     @property
     def call(self) -> Callable[[str, Mapping[str, Any]], Result]:
         """Makes a call of the year, as for any merchant."""
-        return self._year.call
+        return self._call
 
     @property
     def time(self) -> dict[str, Any]:
@@ -59,7 +73,7 @@ class View:
         return _num_made(self._year)
 
     def repeat(self, made: Made) -> Result:
-        """Make a call that somebody made in another branch."""
+        """Make a call that somebody made in another branch; it is not told to whoever writes calls down."""
         return self._year.repeat(made)
 
     def look(self, tool: str, **arguments: Any) -> dict[str, Any]:

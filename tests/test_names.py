@@ -30,7 +30,9 @@ ALLOWED = {
     "Frozen": "the base of settings; commerce may not import terms",
     "main": "the entry point of a program, one a program",
     **dict.fromkeys(("close_store", "join_promotion", "open_store"), _TOOL),
-    **dict.fromkeys(("compare", "cost", "decompose", "diagnose", "explain", "lint_economy", "play"), _COMMAND),
+    **dict.fromkeys(
+        ("branch", "compare", "cost", "decompose", "diagnose", "explain", "lint_economy", "play"), _COMMAND
+    ),
 }
 """Public names that may be defined in more than one module, each with its reason."""
 COMMAND_FILES = "experiments.cli."

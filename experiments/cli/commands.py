@@ -51,6 +51,7 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
     },
     "Store": {
         "year": Home("year", "year"),
+        "branch": Home("branch", "branch"),
         "world": Home("world", "world"),
         "lint-economy": Home("world", "lint_economy"),
     },

@@ -42,6 +42,14 @@ def serve(  # noqa: PLR0913 - one parameter an option
     rules: options.RuleSet = "paper",
     days: Annotated[int, typer.Option(min=1, max=options.MOST, help="Length of a year.")] = 365,
     world_dir: options.WorldDir = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="YEAR@DAY",
+            help="Let every agent take over the year in a folder on the morning of a day; its world and rules hold.",
+        ),
+    ] = None,
     max_turns: Annotated[int, typer.Option(min=1, max=10**6, help="Turns after which a year ends.")] = 4000,
     out_dir: Annotated[Path, typer.Option("--out", help="Folder for the years.")] = Path("runs"),
     agents: Annotated[
@@ -80,6 +88,12 @@ def serve(  # noqa: PLR0913 - one parameter an option
         out=out_dir, rules=rules, world_seed=seed or 0, world_dir=world_dir, num_days=days,
         limits=Limits(max_turns=max_turns), agents=names, repeats=repeats,
     )  # fmt: skip
+    if origin is not None:
+        if (seed, repeats, rules, days, world_dir) != (None, 1, "paper", 365, None):
+            raise ValueError("--from brings its world, rules and days along; leave out --seed, --repeats, --rules, "
+                             "--days and --world-dir")  # fmt: skip
+        settings = settings.model_copy(update={"origin": _origin(origin)})
+        seed = settings.spec("any", 0).world_seed
     settings = settings.model_copy(update={"world_seed": _seed(seed, out_dir)})
     # The MCP library talks to the root logger; an operator wants its warnings and what this project says.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
@@ -89,6 +103,14 @@ def serve(  # noqa: PLR0913 - one parameter an option
             _serve_http(sessions, *_address(host), token_file, is_exposed=expose)
         else:
             _serve_mcp(sessions, names[0], run, is_finished=finish)
+
+
+def _origin(text: str) -> tuple[Path, int]:
+    """Return folder and day of ``YEAR@DAY``."""
+    folder, _, day = text.rpartition("@")
+    if not folder or not (day.isascii() and day.isdecimal()) or len(day) > len(str(options.MOST)):
+        raise ValueError(f"--from={text!r}; needed is the folder of a year and a day, YEAR@DAY")
+    return Path(folder), int(day)
 
 
 def _mcp_agent(agents: list[str] | None) -> tuple[tuple[str], int]:

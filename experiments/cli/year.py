@@ -129,7 +129,7 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
     planned = plan_seat(plan.agent, asked)
     years = _places(plan, planned.name)
     total = len(years) * plan.num_days
-    _tell_plan(planned, len(years))
+    tell_years_plan(planned, len(years))
     reached: dict[tuple[int, int], int] = {}
     with (
         kept_if_played(years[0].folder.parent),
@@ -144,7 +144,7 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
         yield from run_agent_years(years, seat, workers, on_day)
 
 
-def _tell_plan(seat: Any, num: int) -> None:
+def tell_years_plan(seat: Any, num: int) -> None:
     """Say what the years are about to ask of the model at most, and aloud if nobody will know what it costs."""
     from experiments.players.costing import forecast_years, is_price_known
 
@@ -195,14 +195,14 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
             if part in ("between", "within"):
                 out(f"{'variance of final_assets ' + part:38}{estimate(entry)}  n={entry['n']}")
     if is_model(plan.agent):
-        _tell_cost([one.outcome.spending for one in played])
+        tell_cost([one.outcome.spending for one in played])
     if lost:
-        _tell_lost(lost, len(played))
+        tell_lost(lost, len(played))
     if not scored:
         raise typer.Exit(NOTHING_SCORED)
 
 
-def _tell_cost(spent: list[Spending]) -> None:
+def tell_cost(spent: list[Spending]) -> None:
     """Say what the model calls of all sittings cost, and what is not in that sum."""
     dollars = sum(one.settled_microusd for one in spent) / 1e6
     answers = sum(one.num_settled for one in spent)
@@ -212,7 +212,8 @@ def _tell_cost(spent: list[Spending]) -> None:
         note(f"WARNING: the cost of {unknown:,} attempts is unknown and in no sum; `terms cost FOLDER` says more")
 
 
-def _tell_lost(lost: list[YearRun], num: int) -> None:
+def tell_lost(lost: list[YearRun], num: int) -> None:
+    """Say how many of ``num`` years are in no number; those that a budget ended raise."""
     kinds = ", ".join(sorted({one.outcome.outcome.value for one in lost}))
     note(f"EXCLUDED: {len(lost)} of {num} years are in no number ({kinds}); the same command goes on with them")
     over = [one.outcome for one in lost if one.outcome.outcome is Outcome.BUDGET]

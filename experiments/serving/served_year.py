@@ -285,6 +285,7 @@ class ServedYear:
         self._log = reopened(self._mode, self._folder)
         self._journal = JournalWriter(self._folder / TRANSCRIPT)
         self._session = open_session(self._log, self._write, self._worlds.get(self._log.header.spec))
+        self._seat.begin(self._session)
         end = self._log.transcript.end
         turns = [line for line in self._session.past if isinstance(line, TurnRecord)]
         self._kept = keep_all(turns, self._session.outcome)

@@ -5,6 +5,7 @@ The token is from the environment or a file only its owner can read, never from 
 
 from __future__ import annotations
 
+import functools
 import hmac
 import os
 import secrets
@@ -15,10 +16,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from commerce.world import DEFAULT_SEED
-from experiments.storage.files import read_given
+from experiments.storage.files import folder_name, read_given
 from experiments.years.limits import Limits
-from experiments.years.seats import PlainSeat
+from experiments.years.seats import PlainSeat, YearSeat
 from experiments.years.spec import YearSpec
+from experiments.years.taking_over import branch_seat, read_origin
 
 PROTOCOL = 1
 AGENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -44,16 +46,22 @@ class ServeSettings(BaseModel):
     num_days: int = Field(365, ge=1, le=3650)
     limits: Limits = Field(default_factory=Limits)
     max_sessions: int = Field(64, ge=1, le=10_000)
+    origin: tuple[Path, int] | None = Field(
+        None, description="folder of a year and the day on whose morning every agent takes it over; its rules hold"
+    )
     agents: tuple[Annotated[str, Field(pattern=f"^{AGENT_NAME}$")], ...] = Field(
         (), description="who may play; empty lets anyone with the token, under any number of names"
     )
 
-    def seat(self, agent: str) -> PlainSeat:
+    def seat(self, agent: str) -> YearSeat:
         """Return the seat of ``agent``, who plays from outside."""
-        return PlainSeat(f"external:{agent}", limits=self.limits)
+        plain = PlainSeat(f"external:{agent}", limits=self.limits)
+        return plain if self.origin is None else branch_seat(_read_once(*self.origin), plain)
 
     def spec(self, agent: str, run: int) -> YearSpec:
         """Return what run ``run`` of ``agent`` is a year of."""
+        if self.origin is not None:
+            return _read_once(*self.origin).header.spec.model_copy(update={"repeat": run})
         world, repeat = divmod(run, self.repeats)
         return YearSpec(
             world_seed=self.world_seed + world,
@@ -66,8 +74,14 @@ class ServeSettings(BaseModel):
 
     def folder(self, agent: str, run: int) -> Path:
         """Return the folder of that year, laid out as ``terms year`` does."""
-        return self.out / f"year-{agent}-{self.rules}" / self.spec(agent, run).folder_name
+        if self.origin is None:
+            return self.out / f"year-{agent}-{self.rules}" / self.spec(agent, run).folder_name
+        spec, name = self.spec(agent, run), folder_name(self.seat(agent).name.removeprefix("external:"))
+        return self.out / f"year-{name}-{spec.rules}" / spec.folder_name
 
+
+_read_once = functools.lru_cache(maxsize=1)(read_origin)
+"""Finding the morning takes a second; all agents of a server take over on the same."""
 
 TOKEN_VARIABLE = "TERMS_SERVE_TOKEN"
 TOKEN_FILE = "serve-token"

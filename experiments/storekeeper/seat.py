@@ -25,6 +25,7 @@ from experiments.years.limits import Limits
 from experiments.years.seats import MerchantSeat, PlainSeat, YearSeat
 from experiments.years.sitting import CallGuard, YearSitting
 from experiments.years.spec import YearSpec
+from experiments.years.taking_over import BRANCH, BranchPoint, BranchSeat
 from experiments.years.transcript import Opening
 from terms.strict_json import strict_dumps
 
@@ -135,6 +136,10 @@ def year_key(header: Header[YearSpec]) -> int:
 def year_seat_of(header: Header[YearSpec]) -> YearSeat:
     """Return the seat of a stored year's agent, without a connection: good for checking only."""
     stored = header.settings
+    if BRANCH in stored:
+        point = BranchPoint.model_validate(stored[BRANCH])
+        own = {name: value for name, value in stored.items() if name != BRANCH}
+        return BranchSeat(year_seat_of(header.model_copy(update={"agent": point.successor, "settings": own})), point)
     if not stored:
         return MerchantSeat(header.agent)
     if "storekeeper" not in stored:

@@ -94,6 +94,7 @@ def run_year(
                         on_day(spec, line)
 
             session = open_session(log, write)
+            seated.begin(session)
             end = _play(seated.start(log.header), session)
             session.end(end)
         return concluded(mode, just_played(log, session, end))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from commerce.merchants import Merchant
+from commerce.merchants.base import Call
 from commerce.replay import Entry, check_entry, diverged, recordable, result_digest
 from commerce.setting import Setting
 from commerce.year import Result
@@ -38,6 +40,9 @@ class YearSeat(Sitter):
         """Sit down in the folder of a year: open files, connect, and yield the seat that plays."""
         del folder
         return nullcontext(self)
+
+    def begin(self, session: YearSitting) -> None:
+        """Carry out what comes before the agent's own first turn, as far as it is not done; here nothing."""
 
     def start(self, header: Header[YearSpec]) -> YearAgent:
         """Return the agent of a year."""
@@ -85,7 +90,7 @@ class MerchantSeat(YearSeat):
         """Return an opening without a word."""
         return Opening(agent=self.name, messages=(), tools=())
 
-    def start(self, header: Header[YearSpec]) -> YearAgent:
+    def start(self, header: Header[YearSpec]) -> MerchantAgent:
         """Return the merchant as an agent."""
         return MerchantAgent(self.name, header.spec.agent_seed, self.merchant)
 
@@ -102,22 +107,37 @@ class MerchantAgent:
     seed: int = 0
     merchant: Merchant | None = None
 
+    def build(self, setting: Setting) -> Merchant:
+        """Return the merchant of a year in ``setting``."""
+        return self.merchant or build_year_player(self.name, setting.world, setting.rules, self.seed)
+
     def play(self, session: YearSitting) -> None:
         """Run the year; raises ``DivergedError`` if the merchant is not the one that played before."""
-        setting = session.year.setting
-        merchant = self.merchant or build_year_player(self.name, setting.world, setting.rules, self.seed)
-        past = iter(session.past_calls)
+        with calling(session, session.past_calls) as call:
+            self.build(session.year.setting)(call)
 
-        def call(tool: str, arguments: Any) -> Result:
-            for written, result in past:
-                made = Entry(written.number, tool, recordable(arguments), result_digest(result))
-                check_entry(entry_of(written), made)
-                return result
-            return session.call(tool, arguments)
 
-        merchant(call)
-        if (left := next(past, None)) is not None:
-            diverged(entry_of(left[0]), "nothing")
+@contextmanager
+def calling(session: YearSitting, past: Sequence[tuple[CallRecord, Result]]) -> Iterator[Call]:
+    """Yield what makes calls of ``session``: first each of ``past`` must be asked again, and all of it in the end.
+
+    Raises
+    ------
+    DivergedError
+        If another call is made in the place of one of ``past``, or none.
+    """
+    left = iter(past)
+
+    def call(tool: str, arguments: Any) -> Result:
+        for written, result in left:
+            made = Entry(written.number, tool, recordable(arguments), result_digest(result))
+            check_entry(entry_of(written), made)
+            return result
+        return session.call(tool, arguments)
+
+    yield call
+    if (unasked := next(left, None)) is not None:
+        diverged(entry_of(unasked[0]), "nothing")
 
 
 def merchant_seat(name: str) -> MerchantSeat:

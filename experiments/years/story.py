@@ -22,6 +22,7 @@ from commerce.year import Year
 from experiments.engine.folder import RunError
 from experiments.engine.header import Header
 from experiments.years.spec import YearSpec, year_label
+from experiments.years.taking_over import BRANCH
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
 from experiments.years.year_mode import RESULT, read_store_calls, read_todays_header, result_object
 
@@ -145,7 +146,7 @@ class ReplayedYear(NamedTuple):
 def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder`` and tell it; raises as :func:`replay_year` does."""
     header, year, calls = replay_year(folder)
-    transcript = read_transcript(Path(folder)) if header.settings else None
+    transcript = read_transcript(Path(folder)) if header.settings.keys() - {BRANCH} else None
     return replace(_story(header, year, calls), transcript=transcript)
 
 

@@ -114,6 +114,7 @@ def _values_for(command: str, param: Any) -> Iterator[str]:
             "agent": ODD_AGENTS,
             "agents": ODD_AGENTS,
             "suite": ODD_SUITES,
+            "origin": (*ODD_PATHS, *(f"{path}@1" for path in ODD_PATHS), *(f"run@{day}" for day in ODD_NUMBERS)),
             "columns": ODD_COLUMNS,
             "where": (*ODD_NUMBERS, *ODD_ADDRESSES),
             "host": ODD_ADDRESSES,
@@ -126,7 +127,7 @@ def _values_for(command: str, param: Any) -> Iterator[str]:
 
 def _every_setting(command: str) -> Iterator[str]:
     """Return a wrong value for each setting that ``--model`` reaches."""
-    place = {"year": StorekeeperSettings, "check": None}.get(command, NegotiatorSettings)
+    place = {"year": StorekeeperSettings, "branch": StorekeeperSettings, "check": None}.get(command, NegotiatorSettings)
     fields = [*ModelSettings.model_fields, *(place.model_fields if place else ())]
     yield from (f"base_url={value}" for value in ODD_ADDRESSES)
     yield from (f"budget_usd={value}" for value in ODD_NUMBERS)
@@ -140,6 +141,7 @@ RIGHT = {
     "bankroll": {"--agent": "patient"},
     "decompose": {"--agent": "patient"},
     "year": {"--agent": "idle", "--days": "2"},
+    "branch": {"--agent": "idle", "--day": "2"},
     "check": {"--agent": "openai:m", "--base-url": "http://127.0.0.1:9/v1"},
     "serve": {"--http": None, "--host": "127.0.0.1:0"},
 }
@@ -150,6 +152,7 @@ ARGUMENTS = {
     "match": ("patient", "conceder"),
     "tournament": ("patient", "conceder"),
     "report": ("run",),
+    "branch": ("run",),
     "compare": ("run", "other"),
     "order": ("run",),
     "cost": ("run",),

@@ -28,7 +28,9 @@ from experiments.sessions.spec import SessionsSpec
 from experiments.storage.journal import HEADER, encode_line
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.years.run import run_year
+from experiments.years.seats import merchant_seat
 from experiments.years.spec import YearSpec
+from experiments.years.taking_over import branch_seat, read_origin
 from oracle.bankroll.menu import MenuSettings, sample_outcomes
 from oracle.bankroll.worth import session_worth
 from terms.agents import build_scripted
@@ -72,6 +74,12 @@ def merchants_year(folder, seed):
     run_year(folder, YearSpec(world_seed=seed, num_days=4), "random-legal")
 
 
+def branch_of_a_year(folder, seed):
+    whole = folder.parent / f"whole-{seed}"
+    merchants_year(whole, seed)
+    run_year(folder, YearSpec(world_seed=seed, num_days=4), branch_seat(read_origin(whole, 2), merchant_seat("idle")))
+
+
 def models_year(folder, seed):
     with FaultServer() as server:
         model = ModelSettings(model="shop/idle/3", base_url=server.url, max_output_tokens=500)
@@ -92,6 +100,7 @@ def served_year(folder, seed):
 
 KINDS = {
     "year of a merchant": merchants_year,
+    "branch of a year": branch_of_a_year,
     "year of a model": models_year,
     "year of an agent outside": served_year,
     "episodes": episodes,
