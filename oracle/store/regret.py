@@ -32,12 +32,13 @@ from oracle.store.regret_streams import Stream, TwoYears
 
 
 class Mixture(NamedTuple):
-    """The plan with ``streams`` of the reference, carried out: what it ended with, how, and what of it was cut."""
+    """The plan with ``streams`` of the reference, carried out: assets at the end and by day, and what of it was cut."""
 
     streams: frozenset[Stream]
     assets_fen: int
     end: str | None
     cuts: Cuts
+    path_fen: tuple[int, ...] = ()
 
 
 class StreamRow(NamedTuple):
@@ -85,6 +86,11 @@ class RegretLedger:
         return self.mixtures[-1].assets_fen
 
     @property
+    def reference_path_fen(self) -> tuple[int, ...]:
+        """Assets of the reference by day, from the first daily step on."""
+        return self.mixtures[-1].path_fen
+
+    @property
     def gap_fen(self) -> int:
         """By how much the year stayed behind; below 0 if it came out ahead."""
         return self.reference_fen - self.played_fen
@@ -108,7 +114,7 @@ class RegretLedger:
         if self.gap_fen < 0:
             return f"{self.agent} ended {gap} ahead of {self.reference}."
         costly = sorted((row for row in self.rows if row.part_fen > 0), key=lambda row: -row.part_fen)
-        told = ", ".join(f"{to_yuan(row.part_fen):,.2f} by {_WORDS[Stream(row.stream)]}" for row in costly[:3])
+        told = ", ".join(f"{to_yuan(row.part_fen):,.2f} by {STREAM_WORDS[Stream(row.stream)]}" for row in costly[:3])
         return f"{self.agent} ended {gap} behind {self.reference}: {told}."
 
     def __repr__(self) -> str:
@@ -149,12 +155,19 @@ class RegretLedger:
             "worst_cut": self.worst_cut,
             "worst_scaled": self.worst_scaled,
             "mixtures": [
-                {**row._asdict(), "streams": sorted(row.streams), "cuts": row.cuts._asdict()} for row in self.mixtures
+                {
+                    "streams": sorted(row.streams),
+                    "assets_fen": row.assets_fen,
+                    "end": row.end,
+                    "cuts": row.cuts._asdict(),
+                }
+                for row in self.mixtures
             ],
         }
 
 
-_WORDS = {
+_POCKETS = ("bank_fen", "wallet_fen", "escrow_fen")
+STREAM_WORDS = {
     Stream.PRICE_PAID: "prices paid",
     Stream.SUPPLIER: "suppliers",
     Stream.ASSORTMENT: "assortment, quantity and timing",
@@ -162,6 +175,7 @@ _WORDS = {
     Stream.SHIPPING: "shipping",
     Stream.CASH: "cash",
 }
+"""What a stream is called in a sentence."""
 
 
 class NamedPlan(NamedTuple):
@@ -212,7 +226,8 @@ def carry_out_mixtures(
     two, made = TwoYears(Setting(world, rules), played, reference), []
     for group in groups:
         year, cuts = execute(world, rules, two.plan(group))
-        made.append(Mixture(group, year.final_fen, year.state.end, cuts))
+        path = tuple(sum(row[name] for name in _POCKETS) for row in year.state.history)
+        made.append(Mixture(group, year.final_fen, year.state.end, cuts, path))
     return made
 
 
