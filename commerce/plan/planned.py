@@ -199,8 +199,13 @@ def _check_order(plan: StorePlan) -> None:
         steps, is_one_by_one = np.diff(table.order), not isinstance(table, Buys | ListPrices | ShelfActs)
         if (np.diff(table.day) < 0).any() or (steps < is_one_by_one).any():
             raise ValueError(f"plan.{name} must be ascending by day and by order")
-        if isinstance(table, ListPrices | ShelfActs) and len({*zip(*table[:3], strict=True)}) < len(table.sku):
+        if isinstance(table, ListPrices | ShelfActs) and _has_twice(table.order, table.sku):
             raise ValueError(f"plan.{name} has a SKU twice under one order")
+
+
+def _has_twice(order: IntArray, sku: IntArray) -> bool:
+    by_both = np.lexsort((sku, order))
+    return bool(((np.diff(order[by_both]) == 0) & (np.diff(sku[by_both]) == 0)).any())
 
 
 def _ranges(setting: Setting, plan: StorePlan) -> dict[str, tuple[float, float]]:

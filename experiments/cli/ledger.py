@@ -12,8 +12,9 @@ from commerce.money import to_yuan
 from experiments.cli import options
 from experiments.cli.show import out, print_table, text_table
 from experiments.engine.cluster import open_executor
-from experiments.years.regrets import REFERENCES, YearLedger, check_reference, ledger_of
+from experiments.years.regrets import YearLedger, check_reference, ledger_of
 from experiments.years.story import replay_year
+from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER
 
 _WORKERS = 2
 
@@ -21,8 +22,9 @@ _WORKERS = 2
 def ledger(
     run: options.RunFolder,
     reference: Annotated[
-        str, typer.Option(help=f"Whose year it is measured against: {', '.join(REFERENCES)}.")
-    ] = REFERENCES[0],
+        str,
+        typer.Option(help="Whose year it is measured against: a merchant, or the folder of a year in the same world."),
+    ] = FULL_KNOWLEDGE_PLANNER,
     where: options.Workers = options.HERE,
     as_json: options.AsJson = False,
 ) -> None:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from commerce.merchants import build_merchant, play_year
+from commerce.config import Rules
+from commerce.merchants import play_year
 from commerce.metrics import Statement, statement
-from commerce.plan import extract
+from commerce.plan import StorePlan, extract
+from commerce.types import World
 from commerce.year import Year
 from experiments.engine.pool import map_pieces
+from experiments.years.story import replay_year
+from experiments.years.year_mode import is_year
 from oracle.store.regret import NamedPlan, RegretLedger, regret_ledger
+from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER, YEAR_PLAYERS, build_year_player
 
-REFERENCES = ("privileged",)
-"""Merchants that a year is measured against."""
-_PIECES = 8
-"""Into which the 64 years that are carried out are cut; each takes the world along."""
-
-
-def check_reference(name: str) -> None:
-    """Raise ValueError if ``name`` is no merchant that a year is measured against."""
-    if name not in REFERENCES:
-        raise ValueError(f"reference={name!r} is none of {', '.join(REFERENCES)}")
+_PIECES = 4
+"""Into which the 64 years that are carried out are cut; each takes the world along and matches the buys anew."""
 
 
 class YearLedger(NamedTuple):
@@ -36,8 +35,14 @@ class YearLedger(NamedTuple):
         return {"statement": self.statement.to_json_object(), "regret": self.regret.to_json_object()}
 
 
+def check_reference(name: str) -> None:
+    """Raise ValueError if ``name`` is nobody who could play a year, and no folder of one."""
+    if name not in YEAR_PLAYERS and not ("\0" not in name and is_year(Path(name))):
+        raise ValueError(f"reference={name!r} is no folder of a year and none of {', '.join(YEAR_PLAYERS)}")
+
+
 def ledger_of(
-    year: Year, agent: str, reference: str = REFERENCES[0], *, executor: Executor | None = None
+    year: Year, agent: str, reference: str = FULL_KNOWLEDGE_PLANNER, *, executor: Executor | None = None
 ) -> YearLedger:
     """Return what ``year`` came to, and where it stayed behind the year of ``reference`` in the same world.
 
@@ -46,25 +51,48 @@ def ledger_of(
     agent
         Whose year it is.
     reference
-        One of ``REFERENCES``; its year is played here.
+        Whoever can play a year by name, whose year is then played; or the folder of a year in the same world.
     executor
-        Where the mixed plans are carried out; by default here.
+        Where the reference is played and mixed plans are carried out; by default here.
 
     Raises
     ------
     ValueError
-        If the year is not over, began from a saved state or is not reproduced by its plan, if ``reference`` is unknown,
-        or if more of the spending of a mixed plan was cut than may be.
+        If the year is not over, began from a saved state or is not reproduced by its plan, if ``reference`` is unknown
+        or played something else, or if more of the spending of a mixed plan was cut than may be.
     """
     check_reference(reference)
-    setting, earned = year.setting, statement(year)
-    merchant = build_merchant(reference, setting.world, setting.rules)
-    best = play_year(Year(setting.world, setting.rules), merchant)
+    begun = _begin(year, reference, executor)
+    earned = statement(year)
     regret = regret_ledger(
-        setting,
+        year.setting,
         NamedPlan(agent, extract(year)),
-        NamedPlan(reference, extract(best)),
+        begun(),
         num_pieces=1 if executor is None else _PIECES,
         spread=partial(map_pieces, executor=executor),
     )
     return YearLedger(earned, regret)
+
+
+def _begin(year: Year, reference: str, executor: Executor | None) -> Callable[[], NamedPlan]:
+    """Begin to play the reference, and return what waits for its plan."""
+    world, rules = year.setting.world, year.setting.rules
+    if reference not in YEAR_PLAYERS:
+        return lambda: _plan_in(Path(reference), year)
+    if executor is None:
+        return lambda: NamedPlan(reference, reference_plan(reference, world, rules))
+    future = executor.submit(reference_plan, reference, world, rules)
+    return lambda: NamedPlan(reference, future.result())
+
+
+def reference_plan(name: str, world: World, rules: Rules) -> StorePlan:
+    """Return the plan of the year that the player called ``name`` plays."""
+    return extract(play_year(Year(world, rules), build_year_player(name, world, rules)))
+
+
+def _plan_in(folder: Path, year: Year) -> NamedPlan:
+    header, other, _ = replay_year(folder)
+    one, two = year.setting, other.setting
+    if (one.world.digest, one.rules) != (two.world.digest, two.rules):
+        raise ValueError(f"reference={str(folder)!r} was played in another world or by other rules")
+    return NamedPlan(header.agent, extract(other))

@@ -28,7 +28,11 @@ from commerce.types import BoolArray, FloatArray, IntArray
 
 
 class Counterparts(NamedTuple):
-    """Buys, those of another year, and for each of the former the row of the latter, if there is any at all."""
+    """Buys, those of another year, and for each of the former the row of the latter, if there is any at all.
+
+    ``ratio`` is what was paid over the least the supplier sells for, ``other_ratio`` that of the match, ``other_way``
+    the share of the way from the least to the quote at which the match was paid.
+    """
 
     buys: Buys
     other: Buys
@@ -36,6 +40,9 @@ class Counterparts(NamedTuple):
     row: IntArray
     is_of_category: BoolArray
     is_of_reference: bool
+    ratio: FloatArray
+    other_ratio: FloatArray
+    other_way: FloatArray
 
     @classmethod
     def of(cls, setting: Setting, plan: StorePlan, other: StorePlan, *, is_reference: bool) -> Counterparts:
@@ -43,7 +50,11 @@ class Counterparts(NamedTuple):
         buys, theirs, category = plan.buys, other.buys, setting.world.skus.category
         row = _nearest_rows(buys, theirs, category)
         found = np.append(category[theirs.sku], -1)[row] == category[buys.sku]
-        return cls(buys, theirs, other.fees, row, found, is_reference)
+        least, quotes = _terms(setting, theirs)
+        ratios = buys.unit_fen / _least(setting, buys), theirs.unit_fen / least
+        way = np.clip((theirs.unit_fen - least) / np.maximum(1, quotes - least), 0, 1)
+        matched = (np.append(column, np.nan)[row] for column in (ratios[1], way))
+        return cls(buys, theirs, other.fees, row, found, is_reference, ratios[0], *matched)
 
 
 def _nearest_rows(buys: Buys, theirs: Buys, category: IntArray) -> IntArray:
@@ -93,19 +104,16 @@ def supplied_by(setting: Setting, pairs: Counterparts) -> Buys:
             rows.append((supplier, delivered, defective))
     supplier_column, delivered_column, defective_column = np.array(rows, dtype=np.int64).reshape(len(rows), 3).T.copy()
     changed = buys._replace(supplier=supplier_column, delivered=delivered_column, defective=defective_column)
-    ratio = buys.unit_fen / _least(setting, buys)
-    return changed._replace(unit_fen=_priced(ratio * _least(setting, changed)))
+    return changed._replace(unit_fen=_priced(pairs.ratio * _least(setting, changed)))
 
 
 def paid_at(setting: Setting, buys: Buys, pairs: Counterparts) -> Buys:
     """Return ``buys``, whose suppliers may be others than in ``pairs``, at the ratios of the other year."""
     if not len(pairs.other.sku):
         return buys
-    least, their_least = _least(setting, buys), _least(setting, pairs.other)[pairs.row]
-    paid = pairs.other.unit_fen[pairs.row]
-    way = np.clip((paid - their_least) / np.maximum(1, _quotes(setting, pairs.other)[pairs.row] - their_least), 0, 1)
-    apart = least + way * np.maximum(0, _quotes(setting, buys) - least)
-    return buys._replace(unit_fen=_priced(np.where(pairs.is_of_category, paid / their_least * least, apart)))
+    least, quotes = _terms(setting, buys)
+    apart = least + pairs.other_way * np.maximum(0, quotes - least)
+    return buys._replace(unit_fen=_priced(np.where(pairs.is_of_category, pairs.other_ratio * least, apart)))
 
 
 def is_same_bargain(setting: Setting, pairs: Counterparts) -> bool:
@@ -127,16 +135,16 @@ def _priced(fen: FloatArray) -> IntArray:
 
 
 def _least(setting: Setting, buys: Buys) -> IntArray:
-    return _terms(setting, buys, "reservation")
+    return _terms(setting, buys)[0]
 
 
-def _quotes(setting: Setting, buys: Buys) -> IntArray:
-    return _terms(setting, buys, "opening")
-
-
-def _terms(setting: Setting, buys: Buys, name: str) -> IntArray:
-    pairs = zip(buys.supplier.tolist(), buys.sku.tolist(), strict=True)
-    return np.array([getattr(pair_terms(setting.world, setting.rules, *pair), name) for pair in pairs], dtype=np.int64)
+def _terms(setting: Setting, buys: Buys) -> tuple[IntArray, IntArray]:
+    """Return the least and the expected quote of each buy's supplier."""
+    suppliers = len(setting.world.suppliers)
+    pairs, place = np.unique(buys.sku * suppliers + buys.supplier, return_inverse=True)
+    found = [pair_terms(setting.world, setting.rules, pair % suppliers, pair // suppliers) for pair in pairs.tolist()]
+    table = np.array([(terms.reservation, terms.opening) for terms in found], dtype=np.int64).reshape(len(pairs), 2)
+    return table[place, 0], table[place, 1]
 
 
 class _Register:

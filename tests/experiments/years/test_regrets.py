@@ -34,35 +34,42 @@ def played(name: str) -> Year:
 
 
 def test_the_command_shows_both_layers_to_the_fen(terms, folder):
-    code, printed, _ = terms("ledger", folder, "--json", "--workers", 1)
+    code, printed, _ = terms("ledger", folder, "--reference", "first-quote", "--json", "--workers", 1)
     found = json.loads(printed)
     statement, regret = found["statement"], found["regret"]
     assert code == 0
     assert sum(row["fen"] for row in statement["rows"]) == statement["final_fen"] - statement["initial_fen"]
     assert sum(row["part_fen"] for row in regret["rows"]) == regret["gap_fen"]
     assert regret["played_fen"] == statement["final_fen"]
-    assert (regret["agent"], regret["reference"]) == ("rule-based", "privileged")
-    code, printed, _ = terms("ledger", folder, "--workers", 1)
+    assert (regret["agent"], regret["reference"]) == ("rule-based", "first-quote")
+    code, printed, _ = terms("ledger", folder, "--reference", "first-quote", "--workers", 1)
     assert (code, regret["sentence"] in printed) == (0, True)
     assert f"{(statement['final_fen'] - statement['initial_fen']) / 100:,.2f}" in printed
 
 
 def test_a_year_in_memory_and_in_processes_has_the_ledger_of_its_folder(folder):
     header, year, _ = replay_year(folder)
-    here = ledger_of(year, header.agent)
+    here = ledger_of(year, header.agent, "first-quote")
     with worker_processes(2) as executor:
-        assert (
-            ledger_of(played("rule-based"), "rule-based", executor=executor).to_json_object() == here.to_json_object()
-        )
+        there = ledger_of(played("rule-based"), "rule-based", "first-quote", executor=executor)
+    assert there.to_json_object() == here.to_json_object()
 
 
 def test_the_reference_against_itself_lost_nothing():
-    _, regret = ledger_of(played("privileged"), "privileged")
+    _, regret = ledger_of(played("first-quote"), "first-quote", "first-quote")
     assert [row[1:] for row in regret.rows] == [(0, 0, 0)] * 6
 
 
+def test_the_reference_may_be_the_year_in_a_folder(folder, tmp_path):
+    _, regret = ledger_of(played("rule-based"), "again", str(folder))
+    assert (regret.agent, regret.reference, regret.gap_fen) == ("again", "rule-based", 0)
+    run_year(tmp_path / "other", YearSpec(num_days=2), "idle")
+    with pytest.raises(ValueError, match="another world or by other rules"):
+        ledger_of(played("rule-based"), "again", str(tmp_path / "other"))
+
+
 def test_what_has_no_ledger(terms, folder, tmp_path):
-    with pytest.raises(ValueError, match="reference='best' is none of"):
+    with pytest.raises(ValueError, match="reference='best' is no folder of a year and none of"):
         ledger_of(played("idle"), "idle", "best")
     with pytest.raises(ValueError, match="day 0 and not over"):
         ledger_of(Year(SPEC.build_world(), SPEC.build_rules()), "nobody")

@@ -19,7 +19,7 @@ from oracle.store.regret import NamedPlan, RegretLedger, regret_ledger
 from oracle.store.regret_streams import Stream, TwoYears
 from tests.commerce.builders import default_world
 
-DAYS = 50
+DAYS = 36
 RULES = {rules.name: rules.model_copy(update={"num_days": DAYS}) for rules in (PAPER, FAIR)}
 
 
@@ -30,7 +30,7 @@ def plan_of(name: str, rules: Rules) -> StorePlan:
 
 @pytest.fixture(scope="module")
 def plans() -> dict[str, StorePlan]:
-    return {name: plan_of(name, RULES["paper"]) for name in ("rule-based", "privileged", "random-legal", "idle")}
+    return {name: plan_of(name, RULES["paper"]) for name in ("rule-based", "first-quote", "random-legal", "idle")}
 
 
 SETTING = Setting(default_world(), RULES["paper"])
@@ -46,18 +46,18 @@ def assets(plan: StorePlan) -> int:
 
 @pytest.fixture(scope="module")
 def whole(plans) -> RegretLedger:
-    return ledger(plans["rule-based"], plans["privileged"])
+    return ledger(plans["rule-based"], plans["first-quote"])
 
 
 def test_the_parts_sum_to_the_gap(plans, whole):
     assert len(whole.mixtures) == 64
-    assert whole.gap_fen == assets(plans["privileged"]) - assets(plans["rule-based"])
+    assert whole.gap_fen == assets(plans["first-quote"]) - assets(plans["rule-based"])
     assert sum(row.part_fen for row in whole.rows) == whole.gap_fen
     assert whole.worst_cut < 0.02
 
 
 def test_first_order_values_stand_beside(plans, whole):
-    two = TwoYears(SETTING, plans["rule-based"], plans["privileged"])
+    two = TwoYears(SETTING, plans["rule-based"], plans["first-quote"])
     for row, stream in zip(whole.rows, Stream, strict=True):
         assert row.stream == stream
         assert row.alone_fen == assets(two.plan({stream})) - whole.played_fen
@@ -65,7 +65,7 @@ def test_first_order_values_stand_beside(plans, whole):
     assert whole.rows[1].all_but_fen == whole.reference_fen - last
 
 
-@pytest.mark.parametrize("name", ["rule-based", "privileged", "random-legal", "idle"])
+@pytest.mark.parametrize("name", ["rule-based", "first-quote", "random-legal", "idle"])
 def test_against_itself_nothing_is_lost(plans, name):
     found = ledger(plans[name], plans[name])
     assert [row[1:] for row in found.rows] == [(0, 0, 0)] * 6
@@ -74,12 +74,12 @@ def test_against_itself_nothing_is_lost(plans, name):
 
 @pytest.mark.parametrize("name", ["random-legal", "idle"])
 def test_years_without_a_common_product(plans, name):
-    found = ledger(plans[name], plans["privileged"], max_cut=1.0)
+    found = ledger(plans[name], plans["first-quote"], max_cut=1.0)
     assert sum(row.part_fen for row in found.rows) == found.gap_fen
 
 
 def test_a_changed_price_paid_is_that_alone(plans):
-    plan = plans["privileged"]
+    plan = plans["first-quote"]
     dearer = replace(plan, buys=plan.buys._replace(unit_fen=plan.buys.unit_fen * 11 // 10))
     found = ledger(dearer, plan)
     assert found.rows[0].part_fen == found.gap_fen > 0
@@ -88,7 +88,7 @@ def test_a_changed_price_paid_is_that_alone(plans):
 
 
 def test_a_mixture_cannot_be_built_on_what_was_not_paid(plans):
-    plan = plans["privileged"]
+    plan = plans["first-quote"]
     dear = replace(plan, buys=plan.buys._replace(unit_fen=plan.buys.unit_fen * 40))
     with pytest.raises(ValueError, match=r"with nothing of other, .* of the spending was cut"):
         ledger(dear, plan)
@@ -100,7 +100,7 @@ def first_buys(plan: StorePlan, num: int) -> StorePlan:
 
 def test_a_dear_supplier_is_no_bad_bargain(plans):
     """The same goods from a fraud at the same ratio to the least it sells for: the part of the suppliers."""
-    plan = first_buys(plans["privileged"], 1)
+    plan = first_buys(plans["first-quote"], 1)
     sku, old = int(plan.buys.sku[0]), int(plan.buys.supplier[0])
     world, rules = SETTING.world, SETTING.rules
     rows = world.suppliers_by_category[int(world.skus.category[sku])]
@@ -116,7 +116,7 @@ def test_a_dear_supplier_is_no_bad_bargain(plans):
 
 
 def test_goods_never_priced_have_the_ratios_of_the_nearest_of_their_category(plans):
-    plan = plans["privileged"]
+    plan = plans["first-quote"]
     skus, traded = SETTING.world.skus, np.unique(plan.buys.sku)
     sku = int(traded[0])
     others = plan.prices.sku != sku
@@ -130,7 +130,7 @@ def test_goods_never_priced_have_the_ratios_of_the_nearest_of_their_category(pla
 
 
 def test_acts_of_two_years_are_in_order_of_time(plans):
-    made = TwoYears(SETTING, plans["rule-based"], plans["privileged"]).plan({Stream.CASH, Stream.SHIPPING})
+    made = TwoYears(SETTING, plans["rule-based"], plans["first-quote"]).plan({Stream.CASH, Stream.SHIPPING})
     rows = [
         (int(order), int(day) * 1440 + int(minute))
         for table in (made.stores, made.buys, made.withdrawals, made.shipments)
@@ -155,6 +155,6 @@ def test_it_is_told_in_a_sentence_a_table_and_a_frame(whole, monkeypatch):
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 def test_whole_years(rules):
     setting = Setting(default_world(), rules.model_copy(update={"num_days": 365}))
-    played, reference = (NamedPlan(name, plan_of(name, setting.rules)) for name in ("rule-based", "privileged"))
+    played, reference = (NamedPlan(name, plan_of(name, setting.rules)) for name in ("rule-based", "first-quote"))
     found = regret_ledger(setting, played, reference)
     assert sum(row.part_fen for row in found.rows) == found.gap_fen
