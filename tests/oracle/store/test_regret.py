@@ -118,7 +118,8 @@ def test_a_dear_supplier_is_no_bad_bargain(plans):
 def test_goods_never_priced_have_the_ratios_of_the_nearest_of_their_category(plans):
     plan = plans["first-quote"]
     skus, traded = SETTING.world.skus, np.unique(plan.buys.sku)
-    sku = int(traded[0])
+    kinds, counts = np.unique(skus.category[traded], return_counts=True)
+    sku = int(traded[skus.category[traded] == kinds[counts > 1][0]][0])
     others = plan.prices.sku != sku
     without = replace(plan, prices=plan.prices._make(column[others] for column in plan.prices))
     priced = np.unique(without.prices.sku)
