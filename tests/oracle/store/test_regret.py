@@ -12,10 +12,12 @@ import pytest
 from commerce.config import FAIR, PAPER, Rules
 from commerce.merchants import build_merchant, play_year
 from commerce.plan import StorePlan, execute, extract
+from commerce.plan.planned import ListPrices
 from commerce.procurement import pair_terms
 from commerce.setting import Setting
 from commerce.year import Year
 from oracle.store.regret import NamedPlan, RegretLedger, regret_ledger
+from oracle.store.regret_prices import prices_for
 from oracle.store.regret_streams import Stream, TwoYears
 from tests.commerce.builders import default_world
 
@@ -115,19 +117,20 @@ def test_a_dear_supplier_is_no_bad_bargain(plans):
     assert Stream.SUPPLIER in two.differing
 
 
-def test_goods_never_priced_have_the_ratios_of_the_nearest_of_their_category(plans):
-    plan = plans["first-quote"]
-    skus, traded = SETTING.world.skus, np.unique(plan.buys.sku)
-    kinds, counts = np.unique(skus.category[traded], return_counts=True)
-    sku = int(traded[skus.category[traded] == kinds[counts > 1][0]][0])
-    others = plan.prices.sku != sku
-    without = replace(plan, prices=plan.prices._make(column[others] for column in plan.prices))
-    priced = np.unique(without.prices.sku)
-    alike = priced[skus.category[priced] == skus.category[sku]]
-    twin = alike[np.abs(np.log(skus.reference_fen[alike] / skus.reference_fen[sku])).argmin()]
-    made = TwoYears(SETTING, plan, without).plan({Stream.RETAIL_PRICE}).prices
-    ratio = without.prices.fen[without.prices.sku == twin] / skus.reference_fen[twin]
-    assert made.fen[made.sku == sku] == pytest.approx(ratio * skus.reference_fen[sku], abs=0.51)
+def test_goods_never_priced_have_the_ratios_of_the_nearest_of_their_category():
+    """At 1.2 and then 0.9 of its reference is one of two of the category; of another category neither counts."""
+    skus = SETTING.world.skus
+    mine = np.flatnonzero(skus.category == skus.category[0])
+    far, near, new = mine[np.argsort(skus.reference_fen[mine])][[0, -2, -1]].tolist()
+    ratios = np.array([0.5, 1.2, 0.9])
+    sku = np.array([far, near, near])
+    fen = np.rint(ratios * skus.reference_fen[sku]).astype(np.int64)
+    prices = ListPrices(order=np.array([1, 2, 3]), day=np.array([0, 1, 5]), sku=sku, fen=fen)
+    made = prices_for(SETTING, np.array([new]), prices)
+    assert made.day[made.sku == new].tolist() == [1, 5]
+    assert made.fen[made.sku == new] / skus.reference_fen[new] == pytest.approx([1.2, 0.9], abs=1e-3)
+    other = int(np.flatnonzero(skus.category != skus.category[0])[0])
+    assert np.isin(other, prices_for(SETTING, np.array([other]), prices).sku)
 
 
 def test_acts_of_two_years_are_in_order_of_time(plans):
