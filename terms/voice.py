@@ -35,6 +35,7 @@ _WORDS = (
     "half percent"
 )
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS.split())})(?:s|es|ies)?\b", re.IGNORECASE)
+_CLAIMS_DEAL = re.compile(r"\b(?:accept(?:ed|s)?|agreed?|have a deal|sold|done)\b", re.IGNORECASE)
 _GLUED_BEFORE, _GLUED_AFTER = re.compile(r"[^\W_]"), re.compile(r"\s?[%‰]|[^\W_]|[-−/]")
 
 
@@ -64,6 +65,11 @@ def stray_numbers(text: str, price: float | None) -> list[str]:
     stray = [match[0] for match in _NUMBER.finditer(text) if match[0] != expected or _is_glued(text, match)]
     signs = [char for char in text if not char.isdecimal() and unicodedata.numeric(char, None) is not None]
     return stray + signs + _NUMBER_WORD.findall(text)
+
+
+def claims_deal(text: str) -> bool:
+    """Whether ``text`` speaks of an agreement as if it were made."""
+    return bool(_CLAIMS_DEAL.search(text))
 
 
 def _is_glued(text: str, number: re.Match[str]) -> bool:

@@ -20,6 +20,7 @@ from commerce.ledger import Account
 from commerce.money import to_fen, to_yuan
 from commerce.quotes import Quote
 from commerce.refusals import RefusedError
+from commerce.supplier_protocol import Procurement
 from commerce.types import Refusal, World
 from commerce.year import Made, Result, Year
 
@@ -38,8 +39,10 @@ class AidedYear(Year):
         If an aid has no such name or is given twice.
     """
 
-    def __init__(self, world: World, rules: Rules = PAPER, *, aids: Sequence[str]) -> None:
-        super().__init__(world, rules)
+    def __init__(
+        self, world: World, rules: Rules = PAPER, *, aids: Sequence[str], procurement: Procurement | None = None
+    ) -> None:
+        super().__init__(world, rules, procurement=procurement)
         self.aids = check_aids(aids)
         self._dealings = Dealings(self.setting, self.state)
 

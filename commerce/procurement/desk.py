@@ -15,6 +15,7 @@ from commerce.procurement.answer import answer_offer
 from commerce.procurement.consent import agrees_to_fee
 from commerce.procurement.dialogue import CLOSED, reply_text
 from commerce.procurement.pair import pair_terms
+from commerce.procurement.spoken import SupplierVoice, put_into_words
 from commerce.procurement.talks import (
     AGREEMENT,
     OPEN,
@@ -45,7 +46,13 @@ from commerce.types import (
 
 
 class SupplierDesk:
-    """The supplier side of a year; see :class:`commerce.supplier_protocol.Procurement`."""
+    """The supplier side of a year; see :class:`commerce.supplier_protocol.Procurement`.
+
+    A ``voice`` words answers that are given already.
+    """
+
+    def __init__(self, voice: SupplierVoice | None = None) -> None:
+        self.voice = voice
 
     def initial_book(self) -> Book:
         """Return an empty book."""
@@ -69,7 +76,9 @@ class SupplierDesk:
             outcomes = [_act(store, book, supplier, action) for action in actions]
             if any("order" in outcome or "fee_paid" in outcome for outcome in outcomes):
                 _count_success(store, book, supplier)
-            text = reply_text(store, supplier, outcomes, is_member=supplier in book["paid_fee"])
+            said = reply_text(store, supplier, outcomes, is_member=supplier in book["paid_fee"])
+            who = (store.world.suppliers[supplier].supplier_id, store.day, store.minute)
+            text = put_into_words(self.voice, who, outcomes, said)
             replies.append(ChatReply(supplier, text, tuple(outcomes)))
         return replies
 

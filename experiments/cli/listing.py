@@ -26,7 +26,7 @@ def agents() -> None:
     keys = {
         "any model": [name for name in ModelSettings.model_fields if name != "model"],
         "negotiations": [*NegotiatorSettings.model_fields, "voice"],
-        "years": list(StorekeeperSettings.model_fields),
+        "years": [*StorekeeperSettings.model_fields, "voice"],
         "run": ["cache"],
     }
     for where, names in keys.items():

@@ -8,7 +8,6 @@ that was not committed; otherwise, and when the model fails, the template speaks
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,7 +25,6 @@ NARRATOR = "narrator"
 """First part of the call ids of a voice, which tells them from an agent's."""
 _KEPT_LINES = 6
 _LONGEST = 400
-_CLAIMS_DEAL = re.compile(r"\b(?:accept(?:ed|s)?|agreed?|have a deal|sold|done)\b", re.IGNORECASE)
 
 
 class VoiceOutcome(StrEnum):
@@ -110,7 +108,7 @@ def is_faithful(text: str, decision: Decision, price: float | None) -> bool:
     """Whether ``text`` names the committed price in its exact spelling, no other number, and no deal that is none."""
     if not text or len(text) > _LONGEST or not text.isprintable():
         return False
-    if decision is not Decision.ACCEPT and _CLAIMS_DEAL.search(text):
+    if decision is not Decision.ACCEPT and voice.claims_deal(text):
         return False
     is_named = price is None or voice.format_price(price) in text
     return is_named and not voice.stray_numbers(text, price)

@@ -79,7 +79,7 @@ def _build_scripted(spec: str) -> AgentLike:
 
 
 def _model_seat(spec: str, options: ModelOptions, game: GameConfig) -> seat.ModelSeat:
-    voice = _voice_settings(spec, options)
+    voice = voice_settings(spec, options)
     asked = dict(options.model)
     if voice and not spec.startswith(seat.OPENAI):
         asked.pop("base_url", None)  # an address that only the voice can use is not the agent's
@@ -99,7 +99,7 @@ def _model_seat(spec: str, options: ModelOptions, game: GameConfig) -> seat.Mode
     )
 
 
-def _voice_settings(spec: str, options: ModelOptions) -> ModelSettings | None:
+def voice_settings(spec: str, options: ModelOptions) -> ModelSettings | None:
     """Return how to ask the counterpart's voice, which shares a server of one's own with the agent, key and all."""
     if options.voice is None:
         return None

@@ -14,6 +14,7 @@ from experiments.llm.client import ChatClient
 from experiments.llm.settings import ModelSettings
 from experiments.llm.spending import Meter
 from experiments.players.model_options import ModelOptions
+from experiments.players.registry import voice_settings
 from experiments.players.seat import LOCAL, MOST_SECONDS, effort_growth, model_settings, named
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
@@ -45,8 +46,6 @@ def plan_seat(agent: str, options: ModelOptions) -> StorekeeperSeat:
         If an option cannot be used with this agent.
     """
     baseline = LOCAL_STOREKEEPER if agent == LOCAL else StorekeeperSettings()
-    if options.voice is not None:
-        raise ValueError(f"voice={options.voice!r}; nobody speaks for the suppliers of the store but their templates")
     settings = _place(baseline, options.place)
     if settings.tokenizer != "characters":
         need(*EXTRA)
@@ -56,7 +55,9 @@ def plan_seat(agent: str, options: ModelOptions) -> StorekeeperSeat:
             f"max_output_tokens={model.max_output_tokens} must be below context_tokens={settings.context_tokens}: "
             "what is to be answered needs room as well"
         )
-    return StorekeeperSeat(named(agent, options.model), model, settings, baseline=baseline)
+    return StorekeeperSeat(
+        named(agent, options.model), model, settings, baseline=baseline, voice=voice_settings(agent, options)
+    )
 
 
 def _model(agent: str, asked: Mapping[str, Any], context_tokens: int) -> ModelSettings:
@@ -108,4 +109,10 @@ def connected(
         cache = stack.enter_context(ReplyCache(options.cache)) if options.cache else None
         client = ChatClient(seat.model.model_copy(update=update), meter=meter, cache=cache)
         stack.callback(client.close)
-        yield replace(seat, client=client)
+        speaker = None
+        if seat.voice is not None:
+            speaker = ChatClient(
+                seat.voice.model_copy(update={"concurrency": max(1, workers)}), meter=meter, cache=cache
+            )
+            stack.callback(speaker.close)
+        yield replace(seat, client=client, speaker=speaker)

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from commerce.procurement.spoken import SupplierVoice
 from commerce.setting import Setting
 from commerce.tools import tool_schemas
 from experiments.engine.header import Header
@@ -25,6 +26,7 @@ from experiments.years.limits import Limits
 from experiments.years.seats import MerchantSeat, PlainSeat, YearSeat
 from experiments.years.sitting import CallGuard, YearSitting
 from experiments.years.spec import YearSpec
+from experiments.years.supplier_words import RecordedWords, SupplierNarrator
 from experiments.years.taking_over import BRANCH, BranchPoint, BranchSeat
 from experiments.years.transcript import Opening
 from terms.strict_json import strict_dumps
@@ -46,6 +48,8 @@ class StorekeeperSeat(YearSeat):
         The connection that all its years share; ``None`` for checking only.
     baseline
         The settings that carry the plain name.
+    voice, speaker
+        How the model that words the suppliers' answers is asked, if any does, and its connection.
     """
 
     base_name: str
@@ -53,11 +57,14 @@ class StorekeeperSeat(YearSeat):
     storekeeper: StorekeeperSettings = field(default_factory=StorekeeperSettings)
     client: ChatClient | None = None
     baseline: StorekeeperSettings = field(default_factory=StorekeeperSettings)
+    voice: ModelSettings | None = None
+    speaker: ChatClient | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]  # a field of other sitters
         """Name of its row."""
-        return self.base_name + self.storekeeper.suffix(self.baseline)
+        spoken = f"+voice-{self.voice.model}" if self.voice else ""
+        return self.base_name + spoken + self.storekeeper.suffix(self.baseline)
 
     @property
     def limits(self) -> Limits:  # type: ignore[override]  # a field of other seats
@@ -72,6 +79,7 @@ class StorekeeperSeat(YearSeat):
             "storekeeper": self.storekeeper.model_dump(mode="json"),
             "base_name": self.base_name,
             "baseline": self.baseline.model_dump(mode="json"),
+            **({"voice": self.voice.model_dump(mode="json", exclude=PACE)} if self.voice else {}),
         }
 
     def opening(self, setting: Setting) -> Opening:
@@ -101,7 +109,18 @@ class StorekeeperSeat(YearSeat):
         if self.client is None:
             raise TypeError(f"{self.name} has no client and cannot play")
         with CallLog(folder / MODEL_CALLS) as log:
-            yield replace(self, client=self.client.logged_in(log))
+            speaker = None if self.speaker is None else self.speaker.logged_in(log)
+            yield replace(self, client=self.client.logged_in(log), speaker=speaker)
+
+    def supplier_voice(self, folder: Path, header: Header[YearSpec], *, is_playing: bool) -> SupplierVoice | None:
+        """Return who words the suppliers' answers: a model while the year is played, else what it said then."""
+        if self.voice is None:
+            return None
+        if not is_playing:
+            return RecordedWords(folder)
+        if self.speaker is None:
+            raise TypeError(f"{self.name} has nobody to speak for the suppliers and cannot play")
+        return SupplierNarrator(folder, self.speaker, year_key(header))
 
     def start(self, header: Header[YearSpec]) -> Storekeeper:
         """Return the agent of a year."""
@@ -109,8 +128,9 @@ class StorekeeperSeat(YearSeat):
 
     def stop(self) -> None:
         """Let every year end at its next call."""
-        if self.client is not None:
-            self.client.stop()
+        for client in (self.client, self.speaker):
+            if client is not None:
+                client.stop()
 
     def check(self, session: YearSitting, header: Header[YearSpec]) -> None:
         """Make sure that every request of the past would be sent again as it was."""
@@ -150,6 +170,7 @@ def year_seat_of(header: Header[YearSpec]) -> YearSeat:
             model=ModelSettings.model_validate(stored["model"]),
             storekeeper=StorekeeperSettings.model_validate(stored["storekeeper"]),
             baseline=StorekeeperSettings.model_validate(stored["baseline"]),
+            voice=ModelSettings.model_validate(stored["voice"]) if "voice" in stored else None,
         )
     except KeyError as error:
         raise ValueError(f"settings of {header.agent!r} have no {error}") from error

@@ -93,7 +93,7 @@ def run_year(
                     if isinstance(line, DayRecord):
                         on_day(spec, line)
 
-            session = open_session(log, write)
+            session = open_session(log, write, seated=seated)
             seated.begin(session)
             end = _play(seated.start(log.header), session)
             session.end(end)

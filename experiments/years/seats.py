@@ -10,6 +10,7 @@ from typing import Any
 
 from commerce.merchants import Merchant
 from commerce.merchants.base import Call
+from commerce.procurement.spoken import SupplierVoice
 from commerce.replay import Entry, check_entry, diverged, recordable, result_digest
 from commerce.setting import Setting
 from commerce.year import Result
@@ -34,6 +35,14 @@ class YearSeat(Sitter):
 
     def guard(self) -> CallGuard | None:
         """Return what stands before the store, if anything."""
+        return None
+
+    def supplier_voice(self, folder: Path, header: Header[YearSpec], *, is_playing: bool) -> SupplierVoice | None:
+        """Return who words the suppliers' answers in a year, ``None`` for their templates.
+
+        In a year that is only carried out again it says what was said.
+        """
+        del folder, header, is_playing
         return None
 
     def sit(self, folder: Path) -> AbstractContextManager[YearSeat]:

@@ -21,6 +21,7 @@ from pydantic import (
 
 from commerce.aids import Aid, AidedYear, check_aids
 from commerce.config import PAPER, Rules, rules_named
+from commerce.supplier_protocol import Procurement
 from commerce.types import World
 from commerce.world import DEFAULT_SEED, generate_world, load_world
 from commerce.year import Year
@@ -59,10 +60,11 @@ class YearSpec(Recipe):
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write a year without aids as it was written before there were any."""
+        """Write a year without aids or changed rules as it was written before there were any."""
         row: dict[str, Any] = write(self)
-        if not self.aids:
-            del row["aids"]
+        for name in ("aids", "changes"):
+            if not getattr(self, name):
+                row.pop(name, None)
         return row
 
     @model_validator(mode="before")
@@ -95,10 +97,12 @@ class YearSpec(Recipe):
             return _generated(self.world_seed, self.build_rules())
         return load_world(Path(self.world_dir), self.world_seed).world
 
-    def build_year(self, world: World | None = None) -> Year:
+    def build_year(self, world: World | None = None, procurement: Procurement | None = None) -> Year:
         """Return the year at its first morning, with its aids; ``world`` is its own where it was built already."""
-        world = world or self.build_world()
-        return AidedYear(world, self.build_rules(), aids=self.aids) if self.aids else Year(world, self.build_rules())
+        world, rules = world or self.build_world(), self.build_rules()
+        if self.aids:
+            return AidedYear(world, rules, aids=self.aids, procurement=procurement)
+        return Year(world, rules, procurement=procurement)
 
     @property
     def agent_seed(self) -> int:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from commerce.metrics.bargaining import efficiency
 from commerce.metrics.fraud import evidence_days
 from commerce.money import to_yuan
+from commerce.procurement import SupplierDesk
 from commerce.procurement.talks import AGREEMENT, OPEN
 from commerce.replay import DivergedError, Entry, check_entry, result_digest
 from commerce.tools.handling import clock
@@ -22,6 +23,7 @@ from commerce.year import Year
 from experiments.engine.folder import RunError
 from experiments.engine.header import Header
 from experiments.years.spec import YearSpec, year_label
+from experiments.years.supplier_words import RecordedWords
 from experiments.years.taking_over import BRANCH
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
 from experiments.years.year_mode import RESULT, read_store_calls, read_todays_header, result_object
@@ -163,7 +165,8 @@ def replay_year(folder: str | Path) -> ReplayedYear:
     is_open = read_outcome(folder) is None
     if is_open or not (folder / RESULT).is_file():
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
-    year = header.spec.build_year()
+    voice = RecordedWords(folder) if "voice" in header.settings else None
+    year = header.spec.build_year(procurement=SupplierDesk(voice))
     try:
         calls = [_repeat(year, entry) for entry in read_store_calls(folder)]
     except DivergedError as error:

@@ -68,6 +68,10 @@ def read_origin(folder: Path, day: int) -> Origin:
         raise RunError(f"{folder} holds an unfinished year; run the same command again")
     if not outcome.is_scored:
         raise RunError(f"{folder} holds a year without a score ({outcome.outcome}); run the same command again")
+    if "voice" in header.settings:
+        raise ValueError(
+            f"the suppliers of {folder} speak through a model; a year is gone on with in their own words only"
+        )
     if not 0 <= day <= outcome.days:
         raise ValueError(f"day={day}; the year in {folder} has the mornings of days 0 to {outcome.days}")
     calls, year = read_store_calls(folder), _first_morning(header.spec)
@@ -220,7 +224,15 @@ def _again(session: YearSitting, before: Sequence[Entry]) -> Iterator[tuple[Made
 
 
 def branch_seat(origin: Origin, successor: YearSeat) -> BranchSeat:
-    """Return the seat of ``successor`` in the place of whoever ran ``origin``."""
+    """Return the seat of ``successor`` in the place of whoever ran ``origin``.
+
+    Raises
+    ------
+    ValueError
+        If it wants a voice for the suppliers, who have spoken already.
+    """
+    if "voice" in successor.settings:
+        raise ValueError(f"{successor.name}: nobody can begin to speak for the suppliers in the middle of a year")
     point = BranchPoint(
         day=origin.day,
         agent=origin.header.agent,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commerce.metrics import tool_mix, year_metrics
+from commerce.procurement import SupplierDesk
 from commerce.replay import Entry, entry_from_json, year_digest
 from commerce.types import World
 from commerce.year import Year
@@ -20,6 +21,7 @@ from experiments.storage.journal import chain_start, encode_lines, read_journal
 from experiments.years.seats import YearSeat
 from experiments.years.sitting import YearSitting
 from experiments.years.spec import WORLD, YearSpec
+from experiments.years.supplier_words import SUPPLIER_WORDS, RecordedWords
 from experiments.years.transcript import (
     OUTCOME,
     TRANSCRIPT,
@@ -127,8 +129,12 @@ class YearMode:
         return ({"attempts": [{"call_id": one.call_id, "text": "answered"}]} for one in sent)
 
     def extras(self, run: YearLog) -> Mapping[str, Iterable[str]]:
-        """Return nothing more."""
-        return {}
+        """Return what is wrong with the suppliers' words, where a model found them."""
+        if "voice" not in run.header.settings:
+            return {}
+        desk = run.session.year.procurement
+        voice = desk.voice if isinstance(desk, SupplierDesk) else None
+        return {SUPPLIER_WORDS: voice.findings() if isinstance(voice, RecordedWords) else ()}
 
 
 class YearReader:
@@ -147,11 +153,18 @@ class YearReader:
 
 
 def open_session(
-    log: YearLog, write: Callable[..., None] = lambda *lines: None, world: World | None = None
+    log: YearLog,
+    write: Callable[..., None] = lambda *lines: None,
+    world: World | None = None,
+    seated: YearSeat | None = None,
 ) -> YearSitting:
-    """Return the session of a year that was read back, its past carried out; without a ``world`` its own is built."""
+    """Return the session of a year that was read back, its past carried out; without a ``world`` its own is built.
+
+    ``seated`` is the seat of the log once it has sat down, if it has.
+    """
     spec, seat, written = log.header.spec, log.seat, log.transcript
-    year = spec.build_year(world)
+    voice = (seated or seat).supplier_voice(log.folder, log.header, is_playing=seated is not None)
+    year = spec.build_year(world, SupplierDesk(voice))
     past = [] if written.opening is None else [written.opening, *written.lines]
     return YearSitting(year, seat.opening(year.setting), seat.limits, write, past, seat.guard())
 
