@@ -11,6 +11,7 @@ should be away from every border:
   ``n`` listed SKUs of a category, that profit is the optimum at demands ``a(N_c) R_i``, since a SKU can always be
   priced to sell nothing.
 * Prices no higher than twice the reference.
+* No living from a list at the highest price: with every SKU there, the store does not earn its running costs.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from commerce.demand import share_buyers
 from commerce.lint import Finding, undisturbed_demand, unit_margin
 from commerce.setting import Setting
 from commerce.types import BoolArray, FloatArray, IntArray, World
-from oracle.store.static_optimum import Candidates, StaticOptimum, StoreCapacity, static_optimum
+from oracle.store.static_optimum import Candidates, StaticOptimum, StoreCapacity, saturated, static_optimum
 
 _STEP = 0.02
 _UNBOUNDED = (0.01, 100.0)
@@ -42,6 +43,7 @@ class FullStore(NamedTuple):
     ratios: FloatArray
     candidates: Candidates
     capacity: StoreCapacity
+    operations_fen: int
 
 
 def full_stores(setting: Setting, demand_factor: float = 1.0) -> Iterator[FullStore]:
@@ -59,6 +61,7 @@ def full_stores(setting: Setting, demand_factor: float = 1.0) -> Iterator[FullSt
                 ratios,
                 Candidates(demand[rows], margin[rows], setting.capacity_weight[rows], category),
                 StoreCapacity(kind.capacity, caps[names], breadth=setting.rules.category_breadth),
+                kind.operations_fen,
             )
 
 
@@ -85,6 +88,7 @@ def lint_stores(world: World, rules: Rules) -> tuple[Finding, ...]:
         _on_prices("full store: best price on the edge of the allowed band", setting, stores, best, _is_on_edge),
         _on_prices("full store: best price above twice the reference", setting, stores, best, _is_dear),
         _on_listings(rules, stores, best),
+        _on_ceilings(stores, best),
     ]
     return tuple(finding for finding in found if finding.num)
 
@@ -120,16 +124,29 @@ def _on_prices(
 
 def _on_listings(rules: Rules, stores: Sequence[FullStore], best: Sequence[StaticOptimum]) -> Finding:
     """Count stores that lose nothing worth mentioning when they list all they can."""
-    examples = []
+    found = []
     for store, optimum in zip(stores, best, strict=True):
-        every = profit_if_all_listed(store, rules)
-        if every > _WORTH_IT * optimum.profit:
-            num = f"{optimum.listed.sum()} of {len(store.skus)} SKUs"
-            examples.append(f"{store.name}, which earns {every / optimum.profit:.1%} of its best ({num}) with all")
-    return Finding(
-        "full store: listing everything costs nothing",
-        len(examples),
-        len(stores),
-        "stores",
-        examples[0] if examples else "",
-    )
+        share = profit_if_all_listed(store, rules) / optimum.profit
+        if share > _WORTH_IT:
+            listed = f"its best lists {optimum.listed.sum()} of {len(store.skus)} SKUs"
+            found.append((share, f"{store.name} earns {share:.1%} of its best with all; {listed}"))
+    return _on_stores("full store: listing everything costs nothing", stores, found)
+
+
+def _on_ceilings(stores: Sequence[FullStore], best: Sequence[StaticOptimum]) -> Finding:
+    """Count stores that live on a list of all SKUs at the highest price."""
+    found = []
+    for store, optimum in zip(stores, best, strict=True):
+        num, last = len(store.skus), len(store.ratios) - 1
+        units = saturated(store.candidates, store.capacity, np.ones(num, dtype=bool), np.full(num, last))
+        profit = float(units @ store.candidates.margin[:, last])
+        if profit > store.operations_fen:
+            earned = f"{profit / 100:,.0f} yuan a day on {units.sum():.2f} sales"
+            listed = f"{num} SKUs at {store.ratios[last]:g} times their reference prices"
+            found.append((profit / optimum.profit, f"{store.name}, {listed}: {earned}"))
+    return _on_stores("full store: lives on a list at the highest price", stores, found)
+
+
+def _on_stores(kind: str, stores: Sequence[FullStore], found: Sequence[tuple[float, str]]) -> Finding:
+    """Return a finding about stores; its example is the one nearest to the best of its store."""
+    return Finding(kind, len(found), len(stores), "stores", max(found)[1] if found else "")

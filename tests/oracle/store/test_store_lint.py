@@ -18,6 +18,7 @@ from tests.commerce.builders import world_with
 EDGE = "full store: best price on the edge of the allowed band"
 DEAR = "full store: best price above twice the reference"
 GROWTH = "full store: listing everything costs nothing"
+CEILING = "full store: lives on a list at the highest price"
 ITEMS = [
     ("Snacks & Nuts", 30.0, "Small", 0.25),
     ("Snacks & Nuts", 9.0, "Small", 0.3),
@@ -42,15 +43,16 @@ def test_the_second_economy_is_clean_on_held_out_worlds():
 
 def test_the_first_economy_sells_best_at_the_ceiling_with_all_it_can_list():
     found = kinds(generate_world(1, FIRST_FAIR), FIRST_FAIR)
-    assert set(found) == {EDGE, DEAR, GROWTH}
+    assert set(found) == {EDGE, DEAR, GROWTH, CEILING}
     assert found[EDGE].num > 500
     assert found[GROWTH].num == found[GROWTH].total == 24
 
 
 def test_paper_lists_what_full_stores_allow():
     found = kinds(generate_world(), PAPER)
-    assert set(found) == {EDGE, DEAR, GROWTH}
+    assert set(found) == {EDGE, DEAR, GROWTH, CEILING}
     assert found[DEAR].num > 5000
+    assert found[CEILING].example.startswith("beauty, 230 SKUs at 100 times their reference prices: ")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,7 @@ def test_paper_lists_what_full_stores_allow():
         ({"choke_ratio": None}, EDGE),
         ({"choke_ratio": None, "price_band": None}, DEAR),
         ({"category_breadth": None}, GROWTH),
+        ({"choke_ratio": None}, CEILING),
     ],
 )
 def test_each_part_of_the_second_economy_is_needed(changes, kind):
