@@ -17,6 +17,7 @@ from commerce.state import StoreState, YearState
 from commerce.stock import put_in
 from commerce.streams import keyed_uniforms
 from commerce.types import BoolArray, FloatArray, IntArray, Speed
+from commerce.windfall import windfall_fen
 
 SPEEDS = tuple(Speed)
 
@@ -58,6 +59,8 @@ def ship(setting: Setting, state: YearState, order_ids: IntArray, speed: Speed) 
         store.shipped_units += shipped[store.number]
         store.freight_today_fen += paid[store.number]
     _count_shipping(state, chosen, effective, row)
+    kept_fen = (chosen.net_fen - chosen.cost_fen) / chosen.units
+    state.totals.returns_windfall_fen -= windfall_fen(units, chosen.units * effective, kept_fen)
     return Shipped(chosen, freight, int(chosen.net_fen.sum()))
 
 

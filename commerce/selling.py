@@ -29,6 +29,7 @@ from commerce.state import StoreState, YearState
 from commerce.stock import take_out
 from commerce.streams import keyed_uniforms
 from commerce.types import BoolArray, FloatArray, IntArray, Promotion
+from commerce.windfall import expected_sales, sale_value, windfall_fen
 
 
 class ShelfOffer(NamedTuple):
@@ -58,7 +59,7 @@ def sell_day(setting: Setting, state: YearState, day: int) -> None:
         store.freight_fen, store.freight_today_fen = store.freight_today_fen, 0
     offer = day_offer(setting, stores, day)
     if len(offer.skus):
-        units = _units_sold(setting, stores, offer, day)
+        units = _units_sold(setting, state, stores, offer, day)
         book_sales(setting, state, stores, _chosen(offer, units > 0), units[units > 0], day)
 
 
@@ -129,14 +130,35 @@ def _common_factor(setting: Setting, store: StoreState, day: int) -> float:
     return factor * setting.rules.weekend_factor if setting.is_weekend(day) else factor
 
 
-def _units_sold(setting: Setting, stores: Sequence[StoreState], offer: ShelfOffer, day: int) -> IntArray:
-    expected = expected_demand(setting, stores, offer, day)
-    wanted = round_demand(expected, keyed_uniforms(setting.demand_keys[offer.skus], day))
-    there = [
-        np.minimum(store.window_units, store.shelf)[offer.places[part]]
-        for store, part in zip(stores, offer.parts, strict=True)
-    ]
-    return np.asarray(np.minimum(wanted, np.concatenate(there)))
+def _units_sold(
+    setting: Setting, state: YearState, stores: Sequence[StoreState], offer: ShelfOffer, day: int
+) -> IntArray:
+    demand = expected_demand(setting, stores, offer, day)
+    wanted = round_demand(demand, keyed_uniforms(setting.demand_keys[offer.skus], day))
+    there = np.concatenate(
+        [
+            np.minimum(store.window_units, store.shelf)[offer.places[part]]
+            for store, part in zip(stores, offer.parts, strict=True)
+        ]
+    )
+    units = np.asarray(np.minimum(wanted, there))
+    value = _unit_value(setting, state, offer)
+    state.totals.demand_windfall_fen += windfall_fen(units, expected_sales(demand, there), value)
+    return units
+
+
+def _unit_value(setting: Setting, state: YearState, offer: ShelfOffer) -> FloatArray:
+    """Return what the sale of a unit is worth before anything is drawn."""
+    rules, skus = setting.rules, offer.skus
+    ratio = offer.price_fen / setting.world.skus.reference_fen[skus]
+    rate = priced_rate(_blended(setting, state, skus), ratio, rules)
+    return sale_value((1 - rules.commission) * offer.price_fen, rate, setting.freight_fen[skus])
+
+
+def _blended(setting: Setting, state: YearState, skus: IntArray) -> FloatArray:
+    delivered = np.maximum(state.units.delivered[skus], 1)
+    share = np.minimum(1.0, state.units.defective[skus] / delivered)
+    return blended_rate(setting.world.skus.return_rate[skus], share, setting.rules)
 
 
 def _chosen(offer: ShelfOffer, mask: BoolArray) -> ShelfOffer:
@@ -184,8 +206,7 @@ def _new_orders(
     unit_fen = np.maximum(1, round_fen(offer.price_fen))
     gross = units * unit_fen
     natural = setting.world.skus.return_rate[skus]
-    delivered = np.maximum(state.units.delivered[skus], 1)
-    blended = blended_rate(natural, np.minimum(1.0, state.units.defective[skus] / delivered), rules)
+    blended = _blended(setting, state, skus)
     ratio = offer.price_fen / setting.world.skus.reference_fen[skus]
     zeros, nothing = np.zeros(num, dtype=np.int64), np.full(num, NONE)
     return Orders(

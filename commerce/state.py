@@ -91,7 +91,10 @@ def new_store(number: int, store_type: int, name: str, day: int, num_skus: int) 
 
 @dataclass
 class Totals:
-    """Running sums for the metrics that no account holds. The four parts are expected returned units by cause."""
+    """Running sums for the metrics that no account holds.
+
+    The four parts are expected returned units by cause; windfalls are those of :mod:`commerce.windfall`.
+    """
 
     natural_returns: float = 0.0
     defect_returns: float = 0.0
@@ -104,6 +107,8 @@ class Totals:
     by_speed: list[int] = field(default_factory=lambda: [0, 0, 0])
     overdrawn_mornings: int = 0
     coverable_mornings: int = 0
+    demand_windfall_fen: float = 0.0
+    returns_windfall_fen: float = 0.0
 
 
 @dataclass

@@ -14,17 +14,20 @@ from commerce.types import EndReason
 def asset_metrics(setting: Setting, state: YearState) -> dict[str, Measure]:
     """Return final assets and what they cost to reach; money in yuan."""
     final, initial, num_calls = state.ledger.assets_fen, setting.rules.initial_fen, sum(state.calls.values())
-    totals = [row["bank_fen"] + row["wallet_fen"] + row["escrow_fen"] for row in state.history]
-    stock = state.ledger.balance(Account.INVENTORY)
+    balances = [row["bank_fen"] + row["wallet_fen"] + row["escrow_fen"] for row in state.history]
+    stock, totals = state.ledger.balance(Account.INVENTORY), state.totals
     return {
         "final_assets": Measure(final / 100, 1),
+        "luck_adjusted_assets": Measure((final - totals.demand_windfall_fen - totals.returns_windfall_fen) / 100, 1),
+        "demand_windfall": Measure(totals.demand_windfall_fen / 100, 1),
+        "returns_windfall": Measure(totals.returns_windfall_fen / 100, 1),
         "multiplier": share(final, initial, 1),
         "is_bankrupt": Measure(float(state.end == EndReason.BANKRUPTCY), 1),
         "final_day": Measure(float(state.day), 1),
         "profit_per_call": share((final - initial) / 100, num_calls, num_calls),
         "end_stock_at_cost": Measure(stock / 100, 1),
         "end_stock_at_salvage": Measure(stock * setting.rules.salvage_share / 100, 1),
-        **drawdown(totals),
+        **drawdown(balances),
     }
 
 

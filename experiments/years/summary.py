@@ -41,6 +41,17 @@ YEAR_METRICS = {
     metric.name: metric
     for metric in (
         _year("final_assets", "Final assets", "bank, wallet and escrow at the end", "yuan", "higher"),
+        _year(
+            "luck_adjusted_assets",
+            "Luck-adjusted assets",
+            "final assets less what chance brought by demand and returns: the same mean, less spread",
+            "yuan",
+            "higher",
+        ),
+        _year("demand_windfall", "Windfall of demand", "units sold beyond those expected, at their income", "yuan"),
+        _year(
+            "returns_windfall", "Windfall of returns", "units returned short of those expected, at their margin", "yuan"
+        ),
         _year("multiplier", "Multiplier", "final assets over the initial balance", "times", "higher"),
         _year("is_bankrupt", "Bankrupt", "ten mornings in a row with the bank below zero", "share of years", "lower"),
         _year("final_day", "Last day", "the day on which the year ended", "day"),
