@@ -23,8 +23,7 @@ from oracle.store.static_optimum import static_optimum
 from oracle.store.store_model import StoreModel
 
 CAPITAL_PRICES = (0.001, 0.004, 0.008, 0.014, 0.02, 0.027, 0.035, 0.044, 0.055, 0.07, 0.09)
-_WIDTHS = (15, 40, 120)
-_STRETCH = 1.3  # what cannot be bought yet is the least profitable
+_WIDTHS = (10, 25, 60, 150)
 _FLOAT_DAYS = 12.0
 _LEAD_DAYS = 7.0
 
@@ -43,7 +42,7 @@ class AssortmentPlan(NamedTuple):
 
 def cover_days(capital_price: float) -> float:
     """Return how many days of sales to keep in stock and on order: fewer where capital is dear."""
-    return float(np.interp(capital_price, (0.0, 0.01, 0.03), (34.0, 24.0, 14.0)))
+    return float(np.interp(capital_price, (0.0, 0.01, 0.03), (34.0, 26.0, 18.0)))
 
 
 def plan_store(model: StoreModel, cost: FloatArray, factor: float, capital_price: float) -> AssortmentPlan:
@@ -52,8 +51,7 @@ def plan_store(model: StoreModel, cost: FloatArray, factor: float, capital_price
     ``cost`` is what a unit costs, in fen, infinite where it cannot be bought. The SKUs of a narrow plan are the most
     valuable ones of the wide one.
     """
-    places = np.flatnonzero(np.isfinite(cost))
-    wide = _plan_some(model, cost, factor, capital_price, places)
+    wide = _plan_some(model, cost, factor, capital_price, np.flatnonzero(np.isfinite(cost)))
     order = np.argsort(-wide.margin * wide.units, kind="stable")
     num = int(wide.listed.sum())
     plans = [wide]
@@ -67,22 +65,22 @@ def _plan_some(
     model: StoreModel, cost: FloatArray, factor: float, capital_price: float, places: IntArray
 ) -> AssortmentPlan:
     """Return the best plan that lists nothing but the SKUs at ``places``."""
-    some, paid = model.some(places), cost[places]
-    price, num_days = some.prices(), cover_days(capital_price)
+    paid, num_days = cost[places], cover_days(capital_price)
     tied = num_days / 2 + _FLOAT_DAYS + _LEAD_DAYS
-    dear = paid * (1 + capital_price * tied) + some.storage * num_days / 2
-    best = static_optimum(some.candidates(price, dear, factor), some.capacity)
-    asked = price[np.arange(len(places)), best.price]
-    net = some.margin(asked[:, None], dear)[:, 0] - best.congestion[some.category] * some.weight
-    profit = float(best.units @ some.margin(asked[:, None], paid)[:, 0])
+    dear = paid * (1 + capital_price * tied) + model.storage[places] * num_days / 2
+    given = model.candidates(places, dear, factor)
+    best, rows = static_optimum(given, model.capacity), np.arange(len(places))
+    net = given.margin[rows, best.price] - best.congestion[given.category] * given.weight
+    extra = model.earnings.kept[places][rows, best.price] * (dear - paid)
+    profit = float(best.units @ (given.margin[rows, best.price] + extra))
     stock = np.where(best.listed, np.maximum(1.0, best.units * num_days), 0.0)
     capital = float(paid @ (stock + best.units * _FLOAT_DAYS))
-
     whole = [np.zeros(len(cost)) for _ in range(4)]
-    for column, values in zip(whole, (best.listed, asked, best.units, net), strict=True):
+    columns = (best.listed, model.price[places][rows, best.price], best.units, net)
+    for column, values in zip(whole, columns, strict=True):
         column[places] = values
-    listed, asked, units, net = whole
-    return AssortmentPlan(listed > 0, asked, units, net, profit, capital, profit - capital_price * capital)
+    listed, price, units, net = whole
+    return AssortmentPlan(listed > 0, price, units, net, profit, capital, profit - capital_price * capital)
 
 
 PlanAt = Callable[[int, float], AssortmentPlan]
@@ -90,18 +88,18 @@ PlanAt = Callable[[int, float], AssortmentPlan]
 
 
 def affordable_plans(
-    plan: PlanAt, kinds: Sequence[int], wealth: float, capital_price: float
+    plan: PlanAt, kinds: Sequence[int], capital: float, capital_price: float
 ) -> tuple[dict[int, AssortmentPlan], float]:
-    """Return the plans of ``kinds`` at the least price of capital at which ``wealth`` (fen) stocks them, and the price.
+    """Return the plans of ``kinds`` at the least price of capital at which they need no more than ``capital`` (fen).
 
-    The search begins at ``capital_price``: it changes little from one time to the next.
+    The search begins at ``capital_price``: it changes little from one time to the next. The price comes with them.
     """
 
     def at(place: int) -> dict[int, AssortmentPlan]:
         return {kind: plan(kind, CAPITAL_PRICES[place]) for kind in kinds}
 
     def is_affordable(plans: Mapping[int, AssortmentPlan]) -> bool:
-        return sum(row.capital for row in plans.values()) <= _STRETCH * wealth
+        return sum(row.capital for row in plans.values()) <= capital
 
     place, last = CAPITAL_PRICES.index(capital_price), len(CAPITAL_PRICES) - 1
     found = at(place)
@@ -117,9 +115,9 @@ def affordable_plans(
 
 
 def best_stores(
-    plan: PlanAt, kinds: Sequence[int], num_stores: int, wealth: float, capital_price: float
-) -> list[tuple[dict[int, AssortmentPlan], float]]:
-    """Return candidate portfolios with their prices of capital, the most profitable first.
+    plan: PlanAt, kinds: Sequence[int], num_stores: int, capital: float, capital_price: float
+) -> tuple[dict[int, AssortmentPlan], float]:
+    """Return the most profitable stores that ``capital`` stocks, with their plans, and the price of capital.
 
     At each price of capital near ``capital_price`` the stores of the largest value are a candidate; what it earns is
     what its plans earn at the price at which it can be afforded.
@@ -130,14 +128,14 @@ def best_stores(
         values = {kind: plan(kind, price).value for kind in kinds}
         chosen = sorted((kind for kind in kinds if values[kind] > 0), key=lambda kind: -values[kind])[:num_stores]
         if frozenset(chosen) not in found:
-            found[frozenset(chosen)] = affordable_plans(plan, chosen, wealth, price)
-    return sorted(found.values(), key=lambda portfolio: -total_profit(portfolio[0], wealth))
+            found[frozenset(chosen)] = affordable_plans(plan, chosen, capital, price)
+    return max(found.values(), key=lambda portfolio: total_profit(portfolio[0], capital))
 
 
-def total_profit(plans: Mapping[int, AssortmentPlan], wealth: float) -> float:
-    """Return what some stores earn a day, in proportion where ``wealth`` stocks only a part of them."""
-    capital = sum(plan.capital for plan in plans.values())
-    return sum(plan.profit for plan in plans.values()) * min(1.0, wealth / max(capital, 1.0))
+def total_profit(plans: Mapping[int, AssortmentPlan], capital: float) -> float:
+    """Return what some stores earn a day, in proportion where ``capital`` stocks only a part of them."""
+    needed = sum(plan.capital for plan in plans.values())
+    return sum(plan.profit for plan in plans.values()) * min(1.0, capital / max(needed, 1.0))
 
 
 def shelf_prices(
@@ -152,14 +150,12 @@ def shelf_prices(
     places = np.flatnonzero(available > 0)
     price, listed = np.zeros(len(available)), np.zeros(len(available), dtype=np.bool_)
     if len(places):
-        some = model.some(places)
-        options = some.prices()
-        given = some.candidates(options, worth[places], factor)
-        best, rows = static_optimum(given, some.capacity), np.arange(len(places))
+        given = model.candidates(places, worth[places], factor)
+        best, rows = static_optimum(given, model.capacity), np.arange(len(places))
         raw = np.where(best.listed, given.demand[rows, best.price], 0.0)
-        totals = [np.bincount(some.category, values, len(best.congestion)) for values in (best.units, raw)]
+        totals = [np.bincount(given.category, values, len(best.congestion)) for values in (best.units, raw)]
         share = np.divide(totals[0], totals[1], out=np.ones(len(totals[0])), where=totals[1] > 0)
-        sold = np.minimum(given.demand * share[some.category][:, None] * num_days, available[places][:, None])
-        net = sold * (given.margin - (best.congestion[some.category] * some.weight)[:, None])
-        price[places], listed[places] = options[rows, net.argmax(axis=1)], best.listed
+        sold = np.minimum(given.demand * share[given.category][:, None] * num_days, available[places][:, None])
+        net = sold * (given.margin - (best.congestion[given.category] * given.weight)[:, None])
+        price[places], listed[places] = model.price[places][rows, net.argmax(axis=1)], best.listed
     return price, listed

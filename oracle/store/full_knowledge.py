@@ -91,7 +91,7 @@ class FullKnowledge:
                 costs[skus] = np.sort(self._asked[rows][:, skus], axis=0)[:2].mean(axis=0)
         return costs
 
-    def sources(self, skus: IntArray, units: IntArray, most: int) -> list[tuple[Supply, IntArray]]:
+    def supplies(self, skus: IntArray, units: FloatArray, most: int) -> list[tuple[Supply, IntArray]]:
         """Divide SKUs of one category among the suppliers that are cheapest together, added one by one."""
         world = self._setting.world
         rows = self._trading(int(world.skus.category[skus[0]]))

@@ -39,8 +39,8 @@ class MarketKnowledge(Protocol):
     def unit_costs(self) -> FloatArray:
         """Return what a unit of each SKU is expected to cost, in fen; infinite where nobody sells it."""
 
-    def sources(self, category_skus: IntArray, units: IntArray, most: int) -> list[tuple[Supply, IntArray]]:
-        """Divide SKUs of one category among at most ``most`` suppliers; each comes with places in ``category_skus``."""
+    def supplies(self, skus: IntArray, units: FloatArray, most: int) -> list[tuple[Supply, IntArray]]:
+        """Divide SKUs of one category among at most ``most`` suppliers; each comes with its places in ``skus``."""
 
     def orders_left(self, sku: int) -> int:
         """Return how many more orders the suppliers of a SKU's category are expected to take."""

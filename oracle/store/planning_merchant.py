@@ -7,8 +7,8 @@ all it does goes through the tools of the year.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from commerce.merchants.base import Call
 from commerce.merchants.handover import pages_of
 from commerce.reputation import reputation_base
 from commerce.tools import WAIT
-from commerce.types import FloatArray, IntArray
+from commerce.types import FloatArray
 from commerce.year import Result
 from oracle.store.assortment import (
     CAPITAL_PRICES,
@@ -31,39 +31,32 @@ from oracle.store.assortment import (
     total_profit,
 )
 from oracle.store.knowledge import MarketKnowledge
-from oracle.store.purchasing import MESSAGE_MINUTES, MOVES, Purchaser, Wanted
+from oracle.store.purchasing import MESSAGE_MINUTES, MOVES, PATIENT_MESSAGES, Purchaser
+from oracle.store.replenishment import LEAD_DAYS, Purchase, Stock, purchases
+from oracle.store.shelves import PlannedShelves
 
-_LEAD_DAYS = 8
-_REVIEW_SHARE = 0.35  # of a category's stock, by value, that must be lacking before it is bought
+_SPEEDS = ("fast", "standard", "slow")
 _RESERVE_DAYS, _FIRST_RESERVE_DAYS = 12, 24
 _MIN_RESERVE = 1_500.0
-_CHOICE_DAYS = 10
+_CHOICE_DAYS, _LAST_CHOICE_DAYS = ((90, 180), (6, 30)), 60  # days from one choice of stores to the next, by day
 _LOYALTY = 1.15
-_BATCH = 500
-_CLEARING_DAYS, _LAST_CHOICE_DAYS = 40, 60
-_MESSAGES_AN_ORDER = 3.5
-_MOST_DAYS = 75.0
-_MOST_SUPPLIERS = 3
-
-
-class PurchaseTask(NamedTuple):
-    """One purchase: whom to ask for what, and what it earns for each yuan it costs."""
-
-    email: str
-    wanted: list[Wanted]
-    worth: float
+_CLEARING_DAYS = 40
+_BUYING_MINUTES = 400  # of a day
+_IDLE_SHARE = 0.2
+_STRETCH = (0.7, 3.0)
 
 
 class PlanningMerchant:
     """Plays a year by what ``build_knowledge`` returns, which is made anew for each year."""
 
-    def __init__(self, build_knowledge: Any, rules: Rules, *, takes_quotes: bool = False) -> None:
+    def __init__(
+        self, build_knowledge: Callable[[], MarketKnowledge], rules: Rules, *, takes_quotes: bool = False
+    ) -> None:
         self._build, self._rules, self._takes_quotes = build_knowledge, rules, takes_quotes
 
     def __call__(self, call: Call) -> None:
         """Play until the year is over."""
-        planner = _Planner(call, self._build(), self._rules, takes_quotes=self._takes_quotes)
-        planner.run()
+        _Planner(call, self._build(), self._rules, takes_quotes=self._takes_quotes).run()
 
     def take_over(self, view: View) -> None:
         """Go on from the books."""
@@ -77,23 +70,21 @@ class _Planner:
     def __init__(self, call: Call, knowledge: MarketKnowledge, rules: Rules, *, takes_quotes: bool) -> None:
         self._raw_call, self._knowledge, self._rules = call, knowledge, rules
         self._purchaser = Purchaser(self._ask, knowledge, takes_quotes=takes_quotes)
+        self._shelves = PlannedShelves(self._ask, knowledge.product_ids)
         self._row = {product: row for row, product in enumerate(knowledge.product_ids)}
-        num = len(self._row)
-        self._on_hand, self._unlisted = np.zeros(num, dtype=np.int64), np.zeros(num, dtype=np.int64)
-        self._price = np.zeros(num, dtype=np.int64)
         self._stores: dict[int, str] = {}
         self._reputation: dict[int, float] = {}
         self._shipped: dict[int, int] = {}
         self._plans: dict[int, AssortmentPlan] = {}
         self._paces: dict[int, float] = {}
-        self._capital_price = CAPITAL_PRICES[-3]
-        self._tasks: list[PurchaseTask] = []
+        self._capital_price, self._stretch = CAPITAL_PRICES[-3], 1.3
+        self._purchases: list[Purchase] = []
         self._deliveries: list[Mapping[str, Any]] = []
         self._next_plan = self._next_choice = 0
         self._day = self._minutes = self._sold = 0
         self._wallet = self._outflow = 0.0
         self._speed = "standard"
-        self._has_income = False
+        self._has_income = self._is_short = False
         self.is_over = False
 
     def _call(self, tool: str, arguments: Mapping[str, Any]) -> Result:
@@ -120,7 +111,7 @@ class _Planner:
                 self._make_plan()
             else:
                 self._list_deliveries()
-            self._carry_out()
+            self._buy()
             self._wait()
 
     def _wait(self) -> None:
@@ -130,16 +121,12 @@ class _Planner:
         self._wallet, self._purchaser.bank = report["wallet"], report["bank"]
         self._has_income |= self._wallet > 0
         kind_of = {store: kind for kind, store in self._stores.items()}
-        self._sold = 0
+        self._sold = sum(sale["units"] for sale in report["sales"].values())
         for store, sale in report["sales"].items():
-            self._sold += sale["units"]
             if store in kind_of:
                 self._shipped[kind_of[store]] = self._shipped.get(kind_of[store], 0) + sale["units"]
-        flows = report["flows"]
-        spent = sum(flows.get(reason, 0.0) for reason in ("operations", "storage", "freight"))
+        spent = sum(report["flows"].get(reason, 0.0) for reason in ("operations", "storage", "freight"))
         self._outflow = 0.8 * self._outflow + 0.2 * spent
-
-    # planning
 
     def _make_plan(self) -> None:
         wealth = self._take_stock()
@@ -147,35 +134,43 @@ class _Planner:
             return
         costs = self._knowledge.unit_costs()
         self._choose(wealth, costs)
-        self._next_plan = self._day + round(float(np.interp(self._capital_price, (0.001, 0.035), (8, 3))))
-        for kind, store in self._stores.items():
-            self._stock_shelf(kind, store, costs)
+        self._next_plan = self._day + round(float(np.interp(self._capital_price, (0.001, 0.02), (7, 3))))
+        for kind in self._stores:
+            self._arrange_shelf(kind, costs)
         self._speed = self._best_speed(costs)
-        self._tasks = self._purchases()
+        on_order = np.zeros(len(self._row), dtype=np.int64)
+        for product_id, units in self._purchaser.on_order.items():
+            on_order[self._row[product_id]] = units
+        stock, days_left = Stock(self._shelves.on_hand, on_order), self._rules.num_days - 2 - self._day
+        self._purchases = purchases(self._knowledge, self._plans, stock, self._capital_price, days_left)
 
     def _take_stock(self) -> float:
         """Read what there is, and return what it is worth in fen."""
-        self._on_hand[:] = self._unlisted[:] = 0
+        shelves = self._shelves
+        shelves.on_hand[:] = shelves.unlisted[:] = 0
         self._deliveries, stock = [], 0.0
         for row in pages_of(self._ask, "check_warehouse", "items"):
             place = self._row[row["product_id"]]
-            self._on_hand[place], self._unlisted[place] = row["on_hand"], row["unlisted"]
+            shelves.on_hand[place], shelves.unlisted[place] = row["on_hand"], row["unlisted"]
             stock += row["on_hand"] * row["average_cost"]
         balance = self._ask("check_balance")
         if not balance:
             return 0.0
         self._purchaser.bank = balance["bank_balance"]
         if self._stores:
-            for card in self._ask("check_store_status").get("stores", []):
-                for kind, store in self._stores.items():
-                    if card["store_id"] == store:
-                        self._reputation[kind] = card["reputation"]
+            found = {card["store_id"]: card for card in self._ask("check_store_status").get("stores", [])}
+            self._reputation = {kind: found[store]["reputation"] for kind, store in self._stores.items() if found}
         claims: float = balance["total"] + balance["unshipped_sales_value"]
-        return 100 * (claims + stock + self._purchaser.on_order_yuan)
+        wealth = claims + stock + self._purchaser.on_order_yuan
+        idle = (self._purchaser.bank - self._reserve()) / max(1.0, wealth)
+        change = 0.95 if self._is_short else 1.1 if idle > _IDLE_SHARE else 1.0
+        self._stretch = float(np.clip(self._stretch * change, *_STRETCH))
+        return 100 * wealth
 
     def _choose(self, wealth: float, costs: FloatArray) -> None:
         """Plan the stores that are open, and now and then ask whether others would be better."""
         plans: dict[tuple[int, float], AssortmentPlan] = {}
+        capital = self._stretch * wealth
 
         def plan(kind: int, price: float) -> AssortmentPlan:
             if (kind, price) not in plans:
@@ -188,27 +183,26 @@ class _Planner:
 
         mine: tuple[dict[int, AssortmentPlan], float] = ({}, self._capital_price)
         if self._stores:
-            mine = affordable_plans(plan, list(self._stores), wealth, self._capital_price)
+            mine = affordable_plans(plan, list(self._stores), capital, self._capital_price)
         days_left = self._rules.num_days - self._day
         if self._day >= self._next_choice and (days_left > _LAST_CHOICE_DAYS or not self._stores):
-            self._next_choice = self._day + _CHOICE_DAYS
             kinds, num = range(len(self._knowledge.kinds)), self._rules.max_open_stores
-            best = best_stores(plan, kinds, num, wealth, mine[1])[0]
-            if total_profit(best[0], wealth) > _LOYALTY * total_profit(mine[0], wealth):
-                mine = best
+            best = best_stores(plan, kinds, num, capital, mine[1])
+            is_better = total_profit(best[0], capital) > _LOYALTY * total_profit(mine[0], capital)
+            mine = best if is_better else mine
+            self._next_choice = self._day + round(float(np.interp(self._day, *_CHOICE_DAYS)))
         self._plans, self._capital_price = mine
         self._open_and_close()
 
     def _open_and_close(self) -> None:
         for kind in [kind for kind in self._stores if kind not in self._plans]:
             self._ask("close_store", store_id=self._stores.pop(kind), liquidate=True)
-        for kind in self._plans:
-            if kind not in self._stores and len(self._stores) < self._rules.max_open_stores:
-                name = self._knowledge.kinds[kind]
-                data = self._ask("open_store", store_type=name, store_name=name)
-                if "store_id" in data:
-                    self._stores[kind], self._shipped[kind] = data["store_id"], 0
-                    self._purchaser.bank = data["bank_balance"]
+        for kind in [kind for kind in self._plans if kind not in self._stores]:
+            name = self._knowledge.kinds[kind]
+            data = self._ask("open_store", store_type=name, store_name=name)
+            if "store_id" in data:
+                self._stores[kind], self._shipped[kind] = data["store_id"], 0
+                self._purchaser.bank = data["bank_balance"]
         self._plans = {kind: plan for kind, plan in self._plans.items() if kind in self._stores}
 
     def _coming_reputation(self, kind: int) -> float:
@@ -227,149 +221,71 @@ class _Planner:
         """Return the units a day that a new store of a type may sell."""
         if kind not in self._paces:
             model, costs = self._knowledge.model(kind), self._knowledge.unit_costs()
-            self._paces[kind] = float(plan_store(model, costs[model.skus], 0.5, 0.025).units.sum())
+            self._paces[kind] = float(plan_store(model, costs[model.skus], 0.5, 0.02).units.sum())
         return self._paces[kind]
 
     def _best_speed(self, costs: FloatArray) -> str:
-        gains = np.zeros(3)
+        """Return the speed at which what is planned earns most."""
+        gains = np.zeros(len(_SPEEDS))
         for kind, plan in self._plans.items():
-            model = self._knowledge.model(kind)
-            cost = np.where(np.isfinite(costs[model.skus]), costs[model.skus], 0.0)
-            price = np.maximum(plan.price, 1.0)[:, None]
-            gains += [float(plan.units @ model.margin(price, cost, speed)[:, 0]) for speed in range(3)]
-        return ("fast", "standard", "slow")[int(gains.argmax())]
+            model, places = self._knowledge.model(kind), np.flatnonzero(plan.listed)
+            column = np.abs(model.price[places] - plan.price[places][:, None]).argmin(axis=1)
+            for speed in range(len(_SPEEDS)):
+                income, kept = (found[places, column] for found in model.shipped(speed))
+                gains[speed] += plan.units[places] @ (income - kept * costs[model.skus[places]])
+        return _SPEEDS[int(gains.argmax())]
 
-    # shelves
-
-    def _stock_shelf(self, kind: int, store: str, costs: FloatArray) -> None:
+    def _arrange_shelf(self, kind: int, costs: FloatArray) -> None:
         """Price what is on hand for a store, list what is worth it and take the rest off the shelf."""
         model, plan = self._knowledge.model(kind), self._plans[kind]
-        days_left = self._rules.num_days - 2 - self._day
-        num_days = max(1, min(_LEAD_DAYS + 2, days_left))
-        on_hand = self._on_hand[model.skus]
+        on_hand = self._shelves.on_hand[model.skus]
+        days_left = max(1, self._rules.num_days - 2 - self._day)
+        num_days = min(LEAD_DAYS + 2, days_left)
         worth = np.where(np.isfinite(costs[model.skus]), costs[model.skus], 0.0)
         if days_left > _CLEARING_DAYS:
             worth *= np.where(plan.listed, 1 + self._capital_price * 20, 0.3)
         else:
-            num_days = max(1, days_left)
+            num_days = days_left
             worth *= np.clip(2.0 - on_hand / np.maximum(plan.units * num_days, 1e-9), 0.0, 1.0)
         factor = self._knowledge.demand_factor(kind, self._day + 1, num_days) * self._reputation.get(kind, 0.4)
         price, listed = shelf_prices(model, worth, factor, on_hand.astype(np.float64), num_days)
         listed |= plan.listed & (on_hand > 0)
-        self._price[model.skus] = np.rint(np.where(price > 0, price, plan.price))
-        off = model.skus[~listed & (on_hand > self._unlisted[model.skus])]
-        self._take_off(store, off)
-        shown = model.skus[listed & (on_hand > self._unlisted[model.skus])]
-        rows = [
-            {"product_id": self._knowledge.product_ids[row], "price": max(1, int(self._price[row])) / 100}
-            for row in shown.tolist()
-        ]
-        for start in range(0, len(rows), _BATCH):
-            self._ask("set_prices", store_id=store, prices=rows[start : start + _BATCH])
-        self._publish(store, model.skus[listed & (self._unlisted[model.skus] > 0)], self._unlisted)
-
-    def _take_off(self, store: str, rows: IntArray) -> None:
-        items = [
-            {
-                "product_id": self._knowledge.product_ids[row],
-                "quantity": int(self._on_hand[row] - self._unlisted[row]),
-            }
-            for row in rows.tolist()
-        ]
-        for start in range(0, len(items), _BATCH):
-            self._ask("return_to_warehouse", store_id=store, items=items[start : start + _BATCH])
-
-    def _publish(self, store: str, rows: IntArray, units: IntArray) -> None:
-        items = [
-            {
-                "product_id": self._knowledge.product_ids[row],
-                "quantity": int(units[row]),
-                "retail_price": max(1, int(self._price[row])) / 100,
-            }
-            for row in rows.tolist()
-        ]
-        for start in range(0, len(items), _BATCH):
-            self._ask("publish_to_store", store_id=store, plan=items[start : start + _BATCH])
-        units[rows] = 0
+        price_fen = np.rint(np.where(price > 0, price, plan.price)).astype(np.int64)
+        self._shelves.arrange(self._stores[kind], model.skus, price_fen, listed)
 
     def _list_deliveries(self) -> None:
         """Put what came in on the shelves."""
         arrived, self._deliveries = self._deliveries, []
         if not arrived:
             return
-        units = np.zeros(len(self._row), dtype=np.int64)
         for row in arrived:
-            units[self._row[row["product_id"]]] += row["received"]
+            place = self._row[row["product_id"]]
+            self._shelves.on_hand[place] += row["received"]
+            self._shelves.unlisted[place] += row["received"]
+        came = np.unique([self._row[row["product_id"]] for row in arrived])
         for kind, store in self._stores.items():
-            skus = self._knowledge.model(kind).skus
-            mine = skus[(units[skus] > 0) & (self._price[skus] > 0) & self._plans[kind].listed]
-            self._unlisted[mine] += units[mine]
-            if mine.size:
-                self._publish(store, mine, self._unlisted)
-
-    # buying
-
-    def _purchases(self) -> list[PurchaseTask]:
-        """Return what to buy, the most profitable for its cost first."""
-        tasks: list[PurchaseTask] = []
-        days_left = self._rules.num_days - 2 - self._day - _LEAD_DAYS
-        if days_left <= 1:
-            return tasks
-        for kind, plan in self._plans.items():
             model = self._knowledge.model(kind)
-            for category in range(len(model.capacity.categories)):
-                places = np.flatnonzero((model.category == category) & plan.listed)
-                if len(places):
-                    tasks += self._of_category(model.skus[places], plan, places, days_left)
-        return sorted(tasks, key=lambda task: -task.worth)
+            self._shelves.publish(store, np.intersect1d(came, model.skus[self._plans[kind].listed]))
 
-    def _of_category(
-        self, skus: IntArray, plan: AssortmentPlan, places: IntArray, days_left: int
-    ) -> list[PurchaseTask]:
-        """Return what to buy of one category, if enough is lacking, divided among its cheapest suppliers."""
-        orders_left = self._knowledge.orders_left(int(skus[0]))
-        if orders_left == 0:
-            return []
-        messages = _MESSAGES_AN_ORDER * -(-len(skus) // MOVES)
-        slowest = messages * (days_left + 10) / orders_left / _REVIEW_SHARE
-        num_days = float(np.clip(slowest, cover_days(self._capital_price), _MOST_DAYS))
-        target = plan.units[places] * min(num_days, 0.9 * days_left + _LEAD_DAYS)
-        if num_days < days_left:
-            target = np.maximum(1.0, target)
-        product_ids = [self._knowledge.product_ids[row] for row in skus]
-        have = self._on_hand[skus] + np.array([self._purchaser.on_order.get(name, 0) for name in product_ids])
-        need, earns = np.maximum(0, np.rint(target) - have), plan.margin[places]
-        if need @ earns < _REVIEW_SHARE * (target @ earns) or not need.any():
-            return []
-        chosen = np.flatnonzero(need)
-        most = int(np.clip(orders_left * num_days * _REVIEW_SHARE / (messages * (days_left + 10)), 1, _MOST_SUPPLIERS))
-        tasks = []
-        for source, mine in self._knowledge.sources(skus[chosen], need[chosen], most):
-            rows = chosen[mine]
-            order = np.argsort(-earns[rows] / source.bids, kind="stable")
-            wanted = [Wanted(product_ids[rows[k]], int(need[rows[k]]), int(source.bids[k])) for k in order]
-            tasks.append(
-                PurchaseTask(source.email, wanted, float((earns[rows] @ need[rows]) / (source.bids @ need[rows])))
-            )
-        return tasks
-
-    def _carry_out(self) -> None:
+    def _buy(self) -> None:
         """Buy while the day and the money last."""
-        while self._tasks and self._has_time():
+        self._is_short = False
+        while self._purchases and self._minutes > MESSAGE_MINUTES and not self.is_over:
             budget = self._purchaser.bank - self._reserve()
             if budget < 100:
+                self._is_short = True
                 return
-            task = self._tasks.pop(0)
-            self._purchaser.buy(task.email, task.wanted, budget, self._has_time)
+            num = sum(-(-len(purchase.wanted) // MOVES) for purchase in self._purchases)
+            minutes = self._minutes + _BUYING_MINUTES * (self._next_plan - self._day - 1)
+            is_patient = num * PATIENT_MESSAGES * MESSAGE_MINUTES <= minutes
+            email, wanted, _ = self._purchases.pop(0)
+            self._purchaser.buy(email, wanted, budget, lambda: self._minutes, is_patient=is_patient)
 
     def _reserve(self) -> float:
         """Return the yuan to keep for running costs: of many days while nothing has been settled yet."""
         operations = sum(self._knowledge.operations_fen(kind) for kind in self._stores) / 100
         num_days = _RESERVE_DAYS if self._has_income else _FIRST_RESERVE_DAYS
         return _MIN_RESERVE + num_days * max(self._outflow, operations)
-
-    def _has_time(self) -> bool:
-        return self._minutes > MESSAGE_MINUTES and not self.is_over
 
     def take_over(self, view: View) -> None:
         """Take up a store that somebody else ran."""

@@ -1,7 +1,8 @@
 """Buying at known prices: the same bids are repeated to one supplier until they are taken.
 
-A supplier takes a bid at its floor in the end, but each message that buys something counts towards its retirement, so
-all that is wanted of it goes into one message, and what is left after some rounds waits for the next time.
+A supplier takes a bid at its floor in the end, the sooner the longer the talk has lasted, and each message that buys
+something counts towards its retirement. So all that is wanted of it goes into one message; where there is time for it,
+some bids that it will not take come first; and what is left after some rounds waits for the next time.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from oracle.store.knowledge import MarketKnowledge
 
 MESSAGE_MINUTES = 30
 MOVES = 50
-_ROUNDS = 5
+ORDERS_A_PURCHASE = 2.5
+_WARM_UP, _BUYING, _HURRIED = 3, 4, 5  # messages
+_LOW_SHARE = 0.9
+PATIENT_MESSAGES = _WARM_UP + _BUYING
 _ENOUGH = 0.93  # of the value wanted of a supplier
 _NOTHING_FEN = 1
 
@@ -41,34 +45,37 @@ class Purchaser:
         """What the goods on order have cost."""
         return sum(cost for _, _, cost in self._open.values())
 
-    def buy(self, email: str, wanted: list[Wanted], budget: float, has_time: Callable[[], bool]) -> float:
-        """Buy of one supplier what the budget allows, and return what was spent."""
-        spent, total = 0.0, sum(row.units * row.bid_fen for row in wanted)
+    def buy(
+        self, email: str, wanted: list[Wanted], budget: float, minutes_left: Callable[[], int], *, is_patient: bool
+    ) -> None:
+        """Buy of one supplier what the budget in yuan allows while the day lasts; patiently where there is time."""
+        total = sum(row.units * row.bid_fen for row in wanted)
         for start in range(0, len(wanted), MOVES):
-            rows = wanted[start : start + MOVES]
-            for turn in range(_ROUNDS):
-                rows = _affordable(rows, budget - spent)
+            rows, is_warm = _affordable(wanted[start : start + MOVES], budget), False
+            if self._takes_quotes:
+                rows = self._quoted(email, rows)
+            elif is_patient and minutes_left() > PATIENT_MESSAGES * MESSAGE_MINUTES:
+                is_warm = True
+                for _ in range(_WARM_UP):
+                    self._say(email, [row._replace(bid_fen=max(1, int(_LOW_SHARE * row.bid_fen))) for row in rows])
+            for turn in range(_BUYING if is_warm else _HURRIED):
                 left = sum(row.units * row.bid_fen for row in rows)
-                if not rows or not has_time() or (turn and left < (1 - _ENOUGH) * total):
+                if not rows or minutes_left() <= MESSAGE_MINUTES or (turn and left < (1 - _ENOUGH) * total):
                     break
-                taken, quoted = self._say(email, rows, is_feeler=self._takes_quotes and turn == 0)
-                spent += sum(taken.values())
-                rows = [
-                    row._replace(bid_fen=quoted.get(row.product_id, row.bid_fen) if self._takes_quotes else row.bid_fen)
-                    for row in rows
-                    if row.product_id not in taken
-                ]
-        return spent
+                taken, _ = self._say(email, rows)
+                budget -= sum(taken.values())
+                rows = [row for row in rows if row.product_id not in taken]
 
-    def _say(self, email: str, rows: list[Wanted], *, is_feeler: bool) -> tuple[dict[str, float], dict[str, int]]:
-        """Send one message; return what was charged and the quote of each talk that was opened, by product."""
+    def _quoted(self, email: str, rows: list[Wanted]) -> list[Wanted]:
+        """Ask for the first quote of each talk, and return what can still be afforded at those."""
+        budget = sum(row.units * row.bid_fen for row in rows) / 100
+        _, quotes = self._say(email, [row._replace(bid_fen=_NOTHING_FEN) for row in rows])
+        return _affordable([row._replace(bid_fen=quotes.get(row.product_id, row.bid_fen)) for row in rows], budget)
+
+    def _say(self, email: str, rows: list[Wanted]) -> tuple[dict[str, float], dict[str, int]]:
+        """Send one message; return what was charged and the quote of each talk, by product."""
         moves = [
-            {
-                "action": "offer",
-                "sku_id": row.product_id,
-                "price": (_NOTHING_FEN if is_feeler else row.bid_fen) / 100,
-                "quantity": row.units,
-            }
+            {"action": "offer", "sku_id": row.product_id, "price": row.bid_fen / 100, "quantity": row.units}
             for row in rows
         ]
         data = self._ask("chatbox", uids=[email], actions=moves)

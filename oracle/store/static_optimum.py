@@ -31,14 +31,13 @@ Arrays: ``n`` SKUs, ``P`` prices, ``C`` categories; money and capacity in any on
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from commerce.types import BoolArray, FloatArray, IntArray
 
-_TOLERANCE = 1e-12
+_TOLERANCE, _NEAR = 1e-12, 1e-5
 _MAX_STEPS = 200
 
 
@@ -139,6 +138,15 @@ def _sharing(num_listed: FloatArray, breadth: float | None) -> FloatArray:
     return np.asarray(breadth / (breadth + np.maximum(num_listed - 1, 0)))
 
 
+def _places(category: IntArray, num: int) -> IntArray:
+    """Return the SKUs of each category, one category a row, filled up with a place beyond the last SKU."""
+    sizes = np.bincount(category, minlength=num)
+    table = np.full((num, max(1, int(sizes.max(initial=0)))), len(category), dtype=np.int64)
+    for row in range(num):
+        table[row, : sizes[row]] = np.flatnonzero(category == row)
+    return table
+
+
 class _Choice(NamedTuple):
     """The best listing against given multipliers, with its sums by category."""
 
@@ -159,24 +167,47 @@ class _Search:
         self._caps = np.where(self._has_cap, capacity.categories, 1.0)
         self._earned = candidates.demand * candidates.margin
         self._filled = candidates.demand * candidates.weight[:, None]
+        self._table = _places(candidates.category, self._num)
 
-    def outer(self, counts: IntArray | None, mu: float = 0.0) -> StaticOptimum:
-        """Return the best listing with at most ``counts`` SKUs in each category; ``mu`` must be below the root."""
+    def outer(self, counts: IntArray | None) -> StaticOptimum:
+        """Return the best listing with at most ``counts`` SKUs in each category."""
+        mu, choice = self._near(counts)
         for _ in range(_MAX_STEPS):
-            choice = self.inner(mu, counts)
-            shares = _shares(choice.taken, self._capacity.categories)
-            better = float(shares @ choice.worth) / (self._capacity.total + float(shares @ choice.taken))
+            choice = self.inner(mu, counts, choice)
+            better = self._mean_worth(choice)
             if better <= mu * (1 + _TOLERANCE):
                 break
             mu = better
         return self._result(choice, mu)
 
-    def inner(self, mu: float, counts: IntArray | None) -> _Choice:
-        """Return the best listing of every category at the store's multiplier ``mu``."""
-        eta = np.zeros(self._num)
+    def _near(self, counts: IntArray | None) -> tuple[float, _Choice]:
+        """Return a listing near the best one and its worth, both multipliers being moved at once.
+
+        Any listing gives multipliers that are no higher than the best ones, so the iteration may begin from it.
+        """
+        mu, choice = 0.0, self._respond(0.0, np.zeros(self._num), counts)
+        for _ in range(_MAX_STEPS):
+            better = self._mean_worth(choice)
+            if better <= mu * (1 + _NEAR):
+                break
+            mu = better
+            choice = self._respond(mu, self._category_worth(choice, mu), counts)
+        return mu, choice
+
+    def _mean_worth(self, choice: _Choice) -> float:
+        shares = _shares(choice.taken, self._capacity.categories)
+        return float(shares @ choice.worth) / (self._capacity.total + float(shares @ choice.taken))
+
+    def _category_worth(self, choice: _Choice, mu: float) -> FloatArray:
+        worth = (choice.worth - mu * choice.taken) / (self._caps + choice.taken)
+        return np.where(self._has_cap, np.maximum(worth, 0.0), 0.0)
+
+    def inner(self, mu: float, counts: IntArray | None, start: _Choice | None = None) -> _Choice:
+        """Return the best listing of every category at the store's multiplier ``mu``, beginning at ``start``."""
+        eta = np.zeros(self._num) if start is None else self._category_worth(start, mu)
         for _ in range(_MAX_STEPS):
             choice = self._respond(mu, eta, counts)
-            better = np.where(self._has_cap, (choice.worth - mu * choice.taken) / (self._caps + choice.taken), 0.0)
+            better = self._category_worth(choice, mu)
             if np.all(better <= eta * (1 + _TOLERANCE)):
                 break
             eta = np.maximum(eta, better)
@@ -195,25 +226,21 @@ class _Search:
 
     def _listed(self, value: FloatArray, counts: IntArray | None) -> BoolArray:
         """Return which SKUs to list when each is worth ``value`` before its category shares its buyers."""
-        category, breadth = self._given.category, self._capacity.breadth
+        breadth = self._capacity.breadth
         listed = value > 0
         if counts is None and breadth is None:
             return listed
-        order = np.lexsort((-value, category))
-        starts = np.searchsorted(category[order], np.arange(self._num + 1))
-        ranks = np.empty(len(order), dtype=np.int64)
-        ranks[order] = self._rows - starts[category[order]]
-        if counts is not None:
-            listed &= ranks < counts[category]
+        table = np.append(np.maximum(value, 0.0), 0.0)[self._table]
+        order = np.argsort(-table, axis=1, kind="stable")
+        ranks = np.empty_like(order)
+        np.put_along_axis(ranks, order, np.arange(table.shape[1])[None, :], axis=1)
+        most = np.full(self._num, table.shape[1]) if counts is None else counts
         if breadth is not None:
-            best = np.zeros(self._num, dtype=np.int64)
-            for row, (start, stop) in enumerate(pairwise(starts.tolist())):
-                first = order[start:stop]
-                gained = np.cumsum(np.where(listed[first], value[first], 0.0))
-                if len(first):
-                    best[row] = 1 + int((gained / (breadth + np.arange(len(first)))).argmax())
-            listed &= ranks < best[category]
-        return listed
+            gained = np.take_along_axis(table, order, axis=1).cumsum(axis=1)
+            most = np.minimum(most, 1 + (gained / (breadth + np.arange(table.shape[1]))).argmax(axis=1))
+        is_first = np.zeros(len(value) + 1, dtype=np.bool_)
+        is_first[self._table] = ranks < most[:, None]
+        return listed & is_first[:-1]
 
     def _by_category(self, amounts: FloatArray) -> FloatArray:
         return _sums(self._given.category, amounts, self._num)

@@ -6,33 +6,35 @@ g(p / ref_i) m)`` and can then be sold again, so that it earns
 .. math:: (1 - q) (p (1 - fee) - c_i) - v_i f_m
 
 where the platform gives the commission on returns back, and ``q p\, fee`` less where it does not; ``c_i`` is what a
-unit costs, ``v_i`` its freight. Demand before saturation is that of :mod:`commerce.demand`. Money is in fen, arrays run
-over the ``n`` SKUs of the store type.
+unit costs, ``v_i`` its freight. Demand before sharing and saturation is that of :mod:`commerce.demand`. Money is in
+fen, arrays run over the ``n`` SKUs of the store type and ``P`` prices from far below the reference to the highest that
+is allowed, or a hundred times the reference.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from commerce.config import Rules
-from commerce.demand import price_response, promotion_factor
+from commerce.demand import price_response
 from commerce.returns import price_return_factor
 from commerce.setting import Setting
 from commerce.types import FloatArray, IntArray
 from oracle.store.static_optimum import Candidates, StoreCapacity
 
 _RATIOS = np.concatenate([0.6 * 1.035 ** np.arange(29), 1.65 * 1.12 ** np.arange(37)])
+_LOWEST = 0.3
 
 
-class Sale(NamedTuple):
-    """A promotion that runs: what it makes of demand and elasticity, and the discount taken off the list price."""
+class Earnings(NamedTuple):
+    """What a unit sold brings at each price, shape (n, P): ``income`` less ``kept`` times what the unit costs."""
 
-    max_multiplier: float
-    elasticity_boost: float
-    discount: float
+    income: FloatArray
+    kept: FloatArray
 
 
 @dataclass(frozen=True)
@@ -68,73 +70,42 @@ class StoreModel:
     category: IntArray
     capacity: StoreCapacity
 
-    def return_rate(self, ratio: FloatArray, speed: int) -> FloatArray:
-        """Return the share of units that come back at the price ratios ``ratio`` (n,) or (n, P)."""
-        factor = price_return_factor(ratio, self.rules)
-        natural = self.returns if ratio.ndim == 1 else self.returns[:, None]
-        cap = self.rules.return_cap
-        return np.minimum(cap, np.minimum(cap, natural * factor) * self.rules.speed_returns[speed])
-
-    def margin(self, price: FloatArray, cost: FloatArray, speed: int = 1) -> FloatArray:
-        """Return what a unit sold earns in fen at the prices ``price`` (n, P) if a unit costs ``cost`` (n,)."""
-        returned = self.return_rate(price / self.reference[:, None], speed)
-        fee = self.rules.commission
-        kept = (1 - returned) * (price * (1 - fee) - cost[:, None])
-        if self.rules.commission_on_returns == "kept":
-            kept -= returned * price * fee
-        return np.asarray(kept - self.freight[:, None] * self.rules.speed_cost[speed])
-
-    def demand(self, price: FloatArray, factor: float, sale: Sale | None = None) -> FloatArray:
-        """Return units a day before saturation at the prices customers pay, shape (n, P)."""
-        ratio, shape = price / self.reference[:, None], price.shape
-        elasticity = np.broadcast_to(self.elasticity[:, None], shape)
-        demand = np.broadcast_to(self.base[:, None] * factor, shape)
-        if sale is not None:
-            is_lower = self._counted_discount(price, sale)
-            elasticity = elasticity * np.where(is_lower > 0, sale.elasticity_boost, 1.0)
-            demand = demand * promotion_factor(is_lower, sale.max_multiplier, self.rules)
-        response = np.broadcast_to(self.response[:, None], shape)
-        return np.asarray(demand * price_response(ratio, elasticity, response, self.rules))
-
-    def _counted_discount(self, price: FloatArray, sale: Sale) -> FloatArray:
-        """Return the discount as the platform counts it, the trailing price being the reference or above it."""
-        if self.rules.promotion_base == "list":
-            return np.full(price.shape, sale.discount)
-        return np.clip(1 - price / self.reference[:, None], 0.0, sale.discount)
-
-    def some(self, places: IntArray) -> StoreModel:
-        """Return what is believed of the SKUs at ``places``."""
-        columns = (
-            "skus",
-            "base",
-            "elasticity",
-            "response",
-            "returns",
-            "reference",
-            "freight",
-            "storage",
-            "weight",
-            "category",
-        )
-        return replace(self, **{name: getattr(self, name)[places] for name in columns})
-
-    def prices(self, sale: Sale | None = None) -> FloatArray:
-        """Return the prices in fen that customers may pay, shape (n, P)."""
+    @cached_property
+    def price(self) -> FloatArray:
+        """Prices in fen, shape (n, P)."""
         band, ratios = self.rules.price_band, _RATIOS
-        scale = 1.0 if sale is None else 1 - sale.discount
         if band is not None:
-            low, high = max(0.3, band.low) * scale, band.high * scale
-            ratios = np.unique(np.concatenate([ratios[(ratios > low) & (ratios < high)], [low, high]]))
-        return np.asarray(np.minimum(self.reference[:, None] * ratios, self.rules.max_price_fen * scale))
+            low = max(_LOWEST, band.low)
+            ratios = np.concatenate([[low], ratios[(ratios > low) & (ratios < band.high)], [band.high]])
+        return np.asarray(np.minimum(self.reference[:, None] * ratios, self.rules.max_price_fen))
 
-    def candidates(
-        self, price: FloatArray, cost: FloatArray, factor: float, sale: Sale | None = None, speed: int = 1
-    ) -> Candidates:
-        """Return what may be listed when units cost ``cost`` (fen, infinite where there is no supplier)."""
-        is_there = np.isfinite(cost)
-        demand = np.where(is_there[:, None], self.demand(price, factor, sale), 0.0)
-        margin = self.margin(price, np.where(is_there, cost, 0.0), speed)
-        return Candidates(demand, margin, self.weight, self.category)
+    @cached_property
+    def demand(self) -> FloatArray:
+        """Units a day at demand factor 1 before sharing and saturation, shape (n, P)."""
+        ratio = self.price / self.reference[:, None]
+        response = np.broadcast_to(self.response[:, None], ratio.shape)
+        return np.asarray(self.base[:, None] * price_response(ratio, self.elasticity[:, None], response, self.rules))
+
+    @cached_property
+    def earnings(self) -> Earnings:
+        """What a unit brings, shipped at standard speed."""
+        return self.shipped(1)
+
+    def shipped(self, speed: int) -> Earnings:
+        """Return what a unit brings, shipped at a speed (its row in the rules)."""
+        rules, cap = self.rules, self.rules.return_cap
+        factor = price_return_factor(self.price / self.reference[:, None], rules)
+        returned = np.minimum(cap, np.minimum(cap, self.returns[:, None] * factor) * rules.speed_returns[speed])
+        income = (1 - returned) * self.price * (1 - rules.commission)
+        if rules.commission_on_returns == "kept":
+            income -= returned * self.price * rules.commission
+        return Earnings(income - self.freight[:, None] * rules.speed_cost[speed], 1 - returned)
+
+    def candidates(self, places: IntArray, cost: FloatArray, factor: float) -> Candidates:
+        """Return the SKUs at ``places`` as candidates when a unit costs ``cost`` (fen, shape of ``places``)."""
+        income, kept = self.earnings
+        margin = income[places] - kept[places] * cost[:, None]
+        return Candidates(self.demand[places] * factor, margin, self.weight[places], self.category[places])
 
 
 def true_model(setting: Setting, store_type: int) -> StoreModel:
@@ -152,8 +123,8 @@ def true_model(setting: Setting, store_type: int) -> StoreModel:
         reference=world.skus.reference_fen[skus].astype(np.float64),
         freight=setting.freight_fen[skus].astype(np.float64),
         storage=setting.storage_fen[skus].astype(np.float64),
-        category=np.searchsorted(names, world.skus.category[skus]),
         weight=setting.capacity_weight[skus],
+        category=np.searchsorted(names, world.skus.category[skus]),
         capacity=StoreCapacity(
             world.store_types[store_type].capacity,
             np.where(caps > 0, caps, np.inf),

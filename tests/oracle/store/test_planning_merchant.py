@@ -15,7 +15,7 @@ from commerce.year import Year
 from oracle.store.year_players import YEAR_PLAYERS, build_year_player
 
 RULES = {rules.name: rules for rules in (PAPER, FAIR, FIRST_FAIR)}
-DAYS = 60
+DAYS = 35
 
 
 @cache
@@ -30,7 +30,7 @@ def test_it_grows_from_the_start_and_is_never_overdrawn(rule_set: str) -> None:
     year = short_year("full-knowledge-planner", rule_set)
     assert year.state.end == EndReason.CALENDAR
     assert year.state.totals.overdrawn_mornings == 0
-    assert year.final_fen > 1.2 * year.setting.rules.initial_fen
+    assert year.final_fen > 1.1 * year.setting.rules.initial_fen
     assert not year.state.refused
 
 
@@ -48,7 +48,7 @@ def test_it_takes_over_from_another(rule_set: str) -> None:
     rules = RULES[rule_set].model_copy(update={"num_days": DAYS})
     world = generate_world(3, rules)
     year = play_year(Year(world, rules), build_merchant("rule-based", world, rules))
-    found = branch(year, 30, build_year_player("full-knowledge-planner", world, rules))
+    found = branch(year, 15, build_year_player("full-knowledge-planner", world, rules))
     assert found.state.end == EndReason.CALENDAR
     assert found.state.ledger.digest != year.state.ledger.digest
     assert found.state.totals.overdrawn_mornings == year.state.totals.overdrawn_mornings
