@@ -72,7 +72,7 @@ Config = Annotated[
     typer.Option(
         "--config",
         metavar="KEY=VALUE|FILE",
-        help="A setting of the game or its money, or a JSON file of them; an option must not disagree.",
+        help="A setting of the game, its money or the rules of a year, or a JSON file; an option must not disagree.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder (default: one below runs/, named by its content).")]
@@ -175,6 +175,16 @@ def read_settings(words: Sequence[str] | None, defaults: Settings) -> Settings:
     for word in words or ():
         defaults = _changed(word, defaults)
     return defaults
+
+
+def rule_changes(name: str, config: Sequence[str] | None) -> dict[str, Any]:
+    """Return the fields in which settings differ from the rule set, as plain data."""
+    from commerce.config import rules_named
+
+    rules = rules_named(name)
+    usual = rules.model_dump(mode="json")
+    wanted = read_settings(config, rules).model_dump(mode="json")
+    return {field: value for field, value in wanted.items() if value != usual[field]}
 
 
 def _changed(word: str, defaults: Settings) -> Settings:

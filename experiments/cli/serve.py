@@ -41,6 +41,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
     repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Runs of an agent in each world.")] = 1,
     rules: options.RuleSet = "paper",
     days: Annotated[int, typer.Option(min=1, max=options.MOST, help="Length of a year.")] = 365,
+    config: options.Config = None,
     world_dir: options.WorldDir = None,
     origin: Annotated[
         str | None,
@@ -86,12 +87,12 @@ def serve(  # noqa: PLR0913 - one parameter an option
 
     settings = ServeSettings(
         out=out_dir, rules=rules, world_seed=seed or 0, world_dir=world_dir, num_days=days,
-        limits=Limits(max_turns=max_turns), agents=names, repeats=repeats,
+        limits=Limits(max_turns=max_turns), agents=names, repeats=repeats, changes=options.rule_changes(rules, config),
     )  # fmt: skip
     if origin is not None:
-        if (seed, repeats, rules, days, world_dir) != (None, 1, "paper", 365, None):
+        if (seed, repeats, rules, days, world_dir, config) != (None, 1, "paper", 365, None, None):
             raise ValueError("--from brings its world, rules and days along; leave out --seed, --repeats, --rules, "
-                             "--days and --world-dir")  # fmt: skip
+                             "--config, --days and --world-dir")  # fmt: skip
         settings = settings.model_copy(update={"origin": _origin(origin)})
         seed = settings.spec("any", 0).world_seed
     settings = settings.model_copy(update={"world_seed": _seed(seed, out_dir)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
@@ -64,7 +64,7 @@ def year(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Run a store for a year and print every metric; the same command resumes after a stop."""
     folder = None if world_dir is None else str(world_dir.resolve())
-    changes = rule_changes(rules, config)
+    changes = options.rule_changes(rules, config)
     beside = check_aids(aids or ())
     plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir, changes, beside)
     asked = ModelOptions.read(model or (), StorekeeperSettings.model_fields)
@@ -84,16 +84,6 @@ class YearPlan(NamedTuple):
     out: Path | None
     changes: Mapping[str, Any] = MappingProxyType({})
     aids: tuple[str, ...] = ()
-
-
-def rule_changes(name: str, config: Sequence[str] | None) -> dict[str, Any]:
-    """Return the fields in which settings differ from the rule set, as plain data."""
-    from commerce.config import rules_named
-
-    rules = rules_named(name)
-    usual = rules.model_dump(mode="json")
-    wanted = options.read_settings(config, rules).model_dump(mode="json")
-    return {field: value for field, value in wanted.items() if value != usual[field]}
 
 
 def play_years(plan: YearPlan, asked: ModelOptions, where: options.Where) -> list[YearRun]:

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from commerce.world import DEFAULT_SEED
 from experiments.storage.files import folder_name, read_given
@@ -40,6 +40,7 @@ class ServeSettings(BaseModel):
 
     out: Path = Path("runs")
     rules: Literal["paper", "fair", "fair-1"] = "paper"
+    changes: dict[str, JsonValue] = Field({}, description="what is changed in the rules: field and value")
     world_seed: int = Field(DEFAULT_SEED, ge=0)
     world_dir: Path | None = None
     repeats: int = Field(1, ge=1, le=MAX_RUN + 1)
@@ -67,6 +68,7 @@ class ServeSettings(BaseModel):
             world_seed=self.world_seed + world,
             world_dir=None if self.world_dir is None else str(self.world_dir.resolve()),
             rules=self.rules,
+            changes=self.changes,
             num_days=self.num_days,
             merchant_seed=world,
             repeat=repeat,

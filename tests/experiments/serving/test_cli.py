@@ -31,6 +31,7 @@ from tests.experiments.serving.hosting import ENVIRONMENT, SECRET, WAIT, open_se
         (("--http", "--token-file", "none"), "none"),
         (("--http", "--host", "127.0.0.1:70000"), "--host"),
         (("--http", "--days", "0"), "--days"),
+        (("--http", "--config", "ending=soon"), "ending"),
         (("--mcp", "--agent", "../x"), "agents.0"),
         (("--http", "--agent", "x", "--agent", "../x"), "agents.1"),
         (("--mcp", "--agent", "x", "--agent", "y"), "one agent plays one year"),

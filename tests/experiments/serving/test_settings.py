@@ -4,7 +4,14 @@ import stat
 
 import pytest
 
-from experiments.serving.settings import TOKEN_FILE, TOKEN_VARIABLE, Token, find_or_make_token, read_token
+from experiments.serving.settings import (
+    TOKEN_FILE,
+    TOKEN_VARIABLE,
+    ServeSettings,
+    Token,
+    find_or_make_token,
+    read_token,
+)
 
 SECRET = "0123456789abcdef"
 
@@ -76,3 +83,9 @@ def test_one_header_is_admitted(given, admitted):
     assert token.admits(given.encode()) == admitted
     assert not token.admits(None)
     assert SECRET not in repr(token)
+
+
+def test_years_are_served_by_changed_rules(tmp_path):
+    settings = ServeSettings(out=tmp_path, rules="fair", changes={"ending": "drawn"})
+    assert settings.spec("me", 0).build_rules().ending == "drawn"
+    assert settings.folder("me", 0) != ServeSettings(out=tmp_path, rules="fair").folder("me", 0)
