@@ -53,6 +53,7 @@ bench: $(READY) .venv-bench/.ready
 	$(BIN)/python -m tests.bench.storekeeper
 	$(BIN)/python -m tests.bench.store_year
 	$(BIN)/python -m tests.bench.stepping
+	$(BIN)/python -m tests.bench.learning 8 300
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

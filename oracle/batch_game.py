@@ -137,7 +137,7 @@ class BatchGame:
             np.zeros((n, *column.shape[1:]), dtype=column.dtype) for column in arrays.episodes
         )
         self._cue_draws = np.zeros((n, horizon + 1, 2))
-        self._talks = Talks(
+        self.talks = Talks(
             round=np.zeros(n, dtype=np.int64),
             termination=np.zeros(n, dtype=np.int64),
             num_offers=np.zeros(n, dtype=np.int64),
@@ -151,22 +151,22 @@ class BatchGame:
     @property
     def termination(self) -> Ints:
         """How each episode ended, a place in :data:`BATCH_ENDINGS`; -1 while it runs."""
-        return self._talks.termination
+        return self.talks.termination
 
     @property
     def running(self) -> np.ndarray:
         """Which episodes run, (n,)."""
-        return np.asarray(self._talks.termination == RUNNING)
+        return np.asarray(self.talks.termination == RUNNING)
 
     @property
     def round(self) -> Ints:
         """Round of each episode."""
-        return self._talks.round
+        return self.talks.round
 
     @property
     def utility(self) -> Floats:
         """What each agent earned, in money; 0 until there is a deal."""
-        return self._talks.gain
+        return self.talks.gain
 
     @property
     def episodes(self) -> SimulatedEpisodes:
@@ -186,7 +186,7 @@ class BatchGame:
         self._cue_draws[places] = self.pool.cue_draws[rows]
         pool = self.pool
         begin_talks(
-            places, self._talks, self._episodes, self._cue_draws, pool.arrays.params, pool.cue_rules, pool.shows_cues,
+            places, self.talks, self._episodes, self._cue_draws, pool.arrays.params, pool.cue_rules, pool.shows_cues,
             self.seen,
         )  # fmt: skip
 
@@ -194,6 +194,6 @@ class BatchGame:
         """Make one move at every place: ``decision`` is 0 offer, 1 accept, 2 reject; places that ended stay."""
         pool = self.pool
         step_talks(
-            decision, price, self._talks, self._episodes, self._cue_draws, pool.arrays.params, pool.cue_rules,
+            decision, price, self.talks, self._episodes, self._cue_draws, pool.arrays.params, pool.cue_rules,
             pool.arrays.is_final_answered, pool.shows_cues, self.seen,
         )  # fmt: skip

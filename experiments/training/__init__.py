@@ -1,0 +1,1 @@
+"""Learning to negotiate in the compiled game, with and without exact credit for every move."""
