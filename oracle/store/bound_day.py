@@ -1,0 +1,114 @@
+r"""The most that one store can earn on one day, over every listing and all prices.
+
+With the multipliers of :mod:`oracle.store.bound_margins`, the worth of a day is
+
+.. math::
+    \frac{C}{C + X} \sum_c \frac{K_c V_c}{K_c + S_c}, \quad X = \sum_c \frac{K_c S_c}{K_c + S_c}, \quad
+    V_c = f b_n \sum_i d_i m_i, \quad S_c = f b_n \sum_i w_i d_i,
+
+where ``f`` collects reputation, season, events and the weekend, and ``b_n`` is what ``n`` listed SKUs of a category
+leave each other. It is at most ``\lambda`` if and only if every listing has ``\sum_c K_c (V_c - \mu S_c) / (K_c + S_c)
+\le \lambda`` with ``\mu = \lambda / C``; and a category's term is at most ``\nu`` if and only if every listing has
+``V_c - \theta S_c \le \nu`` with ``\theta = \mu + \nu / K_c``. Now SKUs are apart: the left side is at most
+``f T_c(\theta)``, ``T_c(\theta) = \max_n b_n`` times the sum of the ``n`` largest ``\max_r d_i (m_i - \theta w_i)^+``.
+So the category's term is the root of ``f T_c(\mu + \nu / K_c) = \nu``, the day's worth that of
+``\sum_c \nu_c(\lambda / C) = \lambda``; both sides are monotone. ``T_c`` is convex and taken from a table by chords,
+which lie above it, and of the bracket of ``\lambda`` the upper end is returned: each step errs upwards.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from commerce.types import FloatArray, Promotion
+from oracle.store.bound_margins import UnitCurve, UnitMargins
+
+_POINTS = 160
+_SPAN = 14.0  # of the logarithm of the table's capacity prices
+_BISECTIONS = 24
+
+
+class CategoryTables(NamedTuple):
+    """Capacity prices and ``T`` at them, shape (categories, points)."""
+
+    prices: FloatArray
+    totals: FloatArray
+
+
+def category_tables(
+    market: UnitMargins, store_type: int, promotion: Promotion | None, mu: float, psi: float, kappa: float = 0.0
+) -> CategoryTables:
+    """Tabulate ``T`` of each category of a store type."""
+    setting = market.setting
+    prices, totals = [], []
+    for category in setting.world.categories_by_type[store_type]:
+        rows = np.flatnonzero(setting.world.skus.category == category)
+        if not len(rows):
+            continue
+        curve = market.curve(rows, promotion, mu, psi, kappa)
+        top = max(1e-9, float((curve.worth / curve.weight[:, None]).max()))
+        grid = np.append(0.0, top * np.exp(np.linspace(-_SPAN, 0.0, _POINTS - 1)))
+        prices.append(grid)
+        totals.append(_totals(curve, grid, setting.rules.category_breadth))
+    shape = (len(prices), _POINTS)
+    return CategoryTables(np.array(prices).reshape(shape), np.array(totals).reshape(shape))
+
+
+def _totals(curve: UnitCurve, prices: FloatArray, breadth: float | None) -> FloatArray:
+    earned, taken = curve.units * curve.worth, curve.units * curve.weight[:, None]
+    best = np.array([np.maximum((earned - price * taken).max(axis=1), 0.0) for price in prices])
+    if breadth is None:
+        return np.asarray(best.sum(axis=1))
+    running = np.cumsum(np.sort(best, axis=1)[:, ::-1], axis=1)
+    shares = breadth / (breadth + np.arange(running.shape[1]))
+    return np.asarray((running * shares).max(axis=1))
+
+
+def day_worth(tables: CategoryTables, caps: float | None, capacity: float, factors: FloatArray) -> FloatArray:
+    """Return an upper bound on the worth of a day for each of ``factors``; ``caps`` is K, ``None`` where there is none.
+
+    Parameters
+    ----------
+    tables
+        Of the store type and kind of day.
+    caps
+        Capacity of each category; without one all categories share the store's alone.
+    capacity
+        C of the store.
+    factors : ndarray, shape (n,)
+        f.
+    """
+    if not len(tables.prices):
+        return np.zeros(len(factors))
+    if caps is None:
+        return _category_terms(_merged(tables), capacity, np.zeros(len(factors)), factors).sum(axis=1)
+    high = _category_terms(tables, caps, np.zeros(len(factors)), factors).sum(axis=1)
+    low = np.zeros(len(factors))
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        is_enough = _category_terms(tables, caps, middle / capacity, factors).sum(axis=1) <= middle
+        high, low = np.where(is_enough, middle, high), np.where(is_enough, low, middle)
+    return high
+
+
+def _category_terms(tables: CategoryTables, caps: float, mu: FloatArray, factors: FloatArray) -> FloatArray:
+    """Return ``nu`` of each category, shape (n, categories): the root, exact on the chords of the table."""
+    prices, totals = tables
+    excess = factors[:, None, None] * totals - (prices - mu[:, None, None]) * caps
+    place = np.clip((excess > 0).sum(axis=2) - 1, 0, prices.shape[1] - 2)[..., None]
+    left = np.take_along_axis(excess, place, 2)[..., 0]
+    right = np.take_along_axis(excess, place + 1, 2)[..., 0]
+    row = np.arange(len(prices))
+    first, last = prices[row, place[..., 0]], prices[row, place[..., 0] + 1]
+    share = np.where(right < left, left / np.where(right < left, left - right, 1.0), 0.0)
+    roots = first + (last - first) * np.clip(share, 0.0, 1.0)
+    return np.maximum(0.0, (roots - mu[:, None]) * caps)
+
+
+def _merged(tables: CategoryTables) -> CategoryTables:
+    """Return one table for all categories together, on the union of their prices."""
+    grid = np.unique(tables.prices)
+    totals = sum(np.interp(grid, *row, right=0.0) for row in zip(*tables, strict=True))
+    return CategoryTables(grid[None, :], np.asarray(totals)[None, :])
