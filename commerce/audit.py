@@ -64,7 +64,6 @@ def _sum_by_sku(setting: Setting, skus: IntArray, units: IntArray) -> IntArray:
 
 
 def _require_equal(name: str, left: IntArray, right: IntArray) -> None:
-    differs = left != right
-    if differs.any():
-        sku = int(np.flatnonzero(differs)[0])
+    if not np.array_equal(left, right):
+        sku = int(np.flatnonzero(left != right)[0])
         raise AssertionError(f"{name}: SKU {sku} has {left[sku]} against {right[sku]} units")

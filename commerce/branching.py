@@ -18,6 +18,7 @@ from commerce.money import to_yuan
 from commerce.tools import TOOLS
 from commerce.tools.arguments import validate
 from commerce.tools.handling import Desk
+from commerce.tools.pages import told
 from commerce.year import Made, Past, Result, Year
 
 SNAPSHOT_DAYS = 14
@@ -83,7 +84,8 @@ class View:
         found = TOOLS[tool]
         if found.handler is None:
             raise AssertionError(f"{tool} shows nothing")
-        return found.handler(self._desk, validate(found.arguments, arguments))
+        shown: dict[str, Any] = told(found.handler(self._desk, validate(found.arguments, arguments)))
+        return shown
 
     def past(self) -> Iterator[tuple[Made, Result]]:
         """Yield every call so far with its answer; the year is played again for it."""

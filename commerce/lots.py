@@ -35,10 +35,13 @@ def merge(lots: Lots, added: Lots) -> Lots:
     if not len(added.owner):
         return lots
     keys = np.concatenate([lots.owner, added.owner]) << _DAY_BITS | np.concatenate([lots.day, added.day])
-    order = np.argsort(keys, kind="stable")
-    keys, units = keys[order], np.concatenate([lots.units, added.units])[order]
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    keys = keys[starts]
+    order = keys.argsort(kind="stable")
+    keys, units = keys.take(order), np.concatenate([lots.units, added.units]).take(order)
+    is_first = np.empty(len(keys), dtype=np.bool_)
+    is_first[0] = True
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    starts = is_first.nonzero()[0]
+    keys = keys.take(starts)
     return Lots(keys >> _DAY_BITS, keys & ((1 << _DAY_BITS) - 1), np.add.reduceat(units, starts))
 
 
@@ -64,8 +67,8 @@ def take_oldest(lots: Lots, owners: IntArray, units: IntArray) -> tuple[Lots, Lo
 def drop_owners(lots: Lots, owners: IntArray) -> Lots:
     """Return the lots of everyone but the ascending ``owners``, of which there is at least one."""
     places = np.minimum(owners.searchsorted(lots.owner), len(owners) - 1)
-    mask = owners[places] != lots.owner
-    return Lots(lots.owner[mask], lots.day[mask], lots.units[mask])
+    kept = (owners[places] != lots.owner).nonzero()[0]
+    return Lots(lots.owner.take(kept), lots.day.take(kept), lots.units.take(kept))
 
 
 def units_by_owner(lots: Lots, num_owners: int) -> IntArray:
@@ -110,5 +113,5 @@ def _by_row(lots: Lots, owners: IntArray, units: IntArray) -> IntArray:
 
 
 def _keep(lots: Lots, units: IntArray) -> Lots:
-    mask = units > 0
-    return Lots(lots.owner[mask], lots.day[mask], units[mask])
+    kept = (units > 0).nonzero()[0]
+    return Lots(lots.owner.take(kept), lots.day.take(kept), units.take(kept))

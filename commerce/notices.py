@@ -34,8 +34,10 @@ def announce(setting: Setting, state: YearState) -> None:
             add_notice(setting, state, "event", event.text, name=event.name)
     for promotion in setting.world.promotions:
         for first, last in promotion.windows:
+            if not first - setting.rules.announce_ahead_days <= state.day <= last:
+                continue
             key = f"{promotion.name}/{first}"
-            if first - setting.rules.announce_ahead_days <= state.day <= last and key not in state.announced:
+            if key not in state.announced:
                 state.announced.append(key)
                 dates = f"{setting.date(first)} to {setting.date(last)}"
                 windows = promotion_windows(setting, promotion)

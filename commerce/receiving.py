@@ -6,6 +6,7 @@ A supplier chat reaches the store through :class:`Door` alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -31,12 +32,12 @@ class Door:
     state: YearState
     decisions: Decisions | None = None
 
-    @property
+    @cached_property
     def world(self) -> World:
         """The world."""
         return self.setting.world
 
-    @property
+    @cached_property
     def rules(self) -> Rules:
         """The rule set."""
         return self.setting.rules

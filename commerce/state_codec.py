@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 _TYPE, _ARRAY = "!type", "!array"
+_PLAIN = frozenset((int, float, str, bool, type(None)))
 
 
 def encode(value: Any) -> Any:
     """Return ``value`` as JSON data."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         return _encode_array(value)
     if isinstance(value, Enum):
@@ -28,9 +31,9 @@ def encode(value: Any) -> Any:
         names: tuple[str, ...] = value._fields
         return {_TYPE: type(value).__name__} | {name: encode(getattr(value, name)) for name in names}
     if isinstance(value, dict):
-        return {str(key): encode(part) for key, part in value.items()}
+        return {str(key): part if type(part) in _PLAIN else encode(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [encode(part) for part in value]
+        return [part if type(part) in _PLAIN else encode(part) for part in value]
     return value
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from commerce.argument_parser import read_arguments
@@ -25,8 +26,9 @@ from commerce.setting import Setting
 from commerce.state import YearState, initial_state
 from commerce.supplier_protocol import Procurement
 from commerce.tools import TOOLS, Tool
-from commerce.tools.arguments import Arguments, validate
+from commerce.tools.arguments import Arguments, validate, validated
 from commerce.tools.handling import Desk, clock
+from commerce.tools.pages import TablePage, told
 from commerce.types import EndReason, Refusal, World
 
 UNKNOWN_TOOL = "unknown_tool"
@@ -35,13 +37,22 @@ YEAR_OVER = "year_over"
 
 @dataclass(frozen=True)
 class Result:
-    """The envelope of every answer. ``data`` is set if ``ok``, else ``error``; ``notices`` is news since the last."""
+    """The envelope of every answer. ``data`` is set if ``ok``, else ``error``; ``notices`` is news since the last.
+
+    ``answer`` is the data as the tool gave it, its pages in columns; see :mod:`commerce.tools.pages`.
+    """
 
     ok: bool
     time: Mapping[str, Any]
-    data: Mapping[str, Any] | None = None
+    answer: Mapping[str, Any] | TablePage | None = None
     error: Refusal | None = None
     notices: tuple[Mapping[str, Any], ...] = field(default=())
+
+    @cached_property
+    def data(self) -> Mapping[str, Any] | None:
+        """The data in full."""
+        found: Mapping[str, Any] | None = told(self.answer)
+        return found
 
     @property
     def is_over(self) -> bool:
@@ -169,15 +180,15 @@ class Year:
         minutes = self._advance(tool.minutes)
         self._count(tool.name, minutes)
         if tool.handler is None:
-            return self._result(minutes, data=day_report(self.state))
+            return self._result(minutes, day_report(self.state))
         if self.is_over:
             return self._refuse(Refusal(YEAR_OVER, None, f"closing time came first: {self.state.end}"), minutes)
         self._decisions.begin_call()
         try:
-            data = tool.handler(self._desk, given)
+            answer = tool.handler(self._desk, given)
             if self.past is not None:
-                self.past.quotes.learn(tool.name, self.state.day, data)
-            return self._result(minutes, data=data)
+                self.past.quotes.learn(tool.name, self.state.day, answer)
+            return self._result(minutes, answer)
         except RefusedError as error:
             return self._refuse(error.refusal, minutes)
 
@@ -209,9 +220,11 @@ class Year:
         self.state.refused[refusal.code] = self.state.refused.get(refusal.code, 0) + 1
         return self._result(minutes, error=refusal)
 
-    def _result(self, minutes: int, data: Mapping[str, Any] | None = None, error: Refusal | None = None) -> Result:
+    def _result(
+        self, minutes: int, answer: Mapping[str, Any] | TablePage | None = None, error: Refusal | None = None
+    ) -> Result:
         notices, self.state.notices = tuple(self.state.notices), []
-        return Result(error is None, self.time(minutes), data, error, notices)
+        return Result(error is None, self.time(minutes), answer, error, notices)
 
 
 def _checked(name: object, arguments: Mapping[str, Any] | str | None) -> Made:
@@ -219,6 +232,8 @@ def _checked(name: object, arguments: Mapping[str, Any] | str | None) -> Made:
     if tool is None:
         fault = Refusal(UNKNOWN_TOOL, None, f"there is no such tool; choose one of {', '.join(TOOLS)}")
         return Made(UNKNOWN_TOOL, fault)
+    if isinstance(arguments, Mapping) and (fitting := validated(tool.arguments, arguments)) is not None:
+        return Made(tool.name, fitting)  # what fits a schema is not too deep, so it need not be looked through
     try:
         return Made(tool.name, validate(tool.arguments, read_arguments(arguments)))
     except RefusedError as error:

@@ -117,12 +117,17 @@ def share_bounds(share: float, n: float, level: float = LEVEL) -> tuple[float, f
 
     Korn and Graubard (1998, Survey Methodology 24, 193-201) use it with an effective ``n``.
     """
-    from scipy.special import betaincinv
-
     tail, hits = (1 - level) / 2, share * n
-    low = 0.0 if hits <= 0 else float(betaincinv(hits, n - hits + 1, tail))
-    high = 1.0 if hits >= n else float(betaincinv(hits + 1, n - hits, 1 - tail))
-    return low, high
+    if n <= 0:
+        return 0.0, 1.0
+    if hits <= 0:  # closed: (1 - high)^n = tail
+        return 0.0, 1 - tail ** (1 / n)
+    if hits >= n:
+        return tail ** (1 / n), 1.0
+    from scipy.special import betaincinv  # half a second to load
+
+    low = float(betaincinv(hits, n - hits + 1, tail))
+    return low, float(betaincinv(hits + 1, n - hits, 1 - tail))
 
 
 @cache

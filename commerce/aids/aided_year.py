@@ -73,7 +73,7 @@ class AidedYear(Year):
         if result.data is None:
             return result
         replies = [self._reply(reply, moves, held, known) for reply in result.data["replies"]]
-        return replace(result, data={**result.data, "replies": replies})
+        return replace(result, answer={**result.data, "replies": replies})
 
     def _best(self, product_id: str) -> Quote | None:
         return None if self.past is None else self.past.quotes.best(product_id)

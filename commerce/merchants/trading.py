@@ -7,7 +7,7 @@ day goes into buying, category by category, for the products that have fallen be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from commerce.branching import View
@@ -15,9 +15,10 @@ from commerce.merchants.advice import Advice, Market, MarketProduct
 from commerce.merchants.base import Call
 from commerce.merchants.buying import Buyer
 from commerce.merchants.habits import SENSIBLE, Habits
-from commerce.merchants.handover import inherit, pages_of, products_of
+from commerce.merchants.handover import PAGE_ROWS, inherit, products_of
 from commerce.merchants.lines import ProductLine, note_sales, units_needed
 from commerce.tools import WAIT
+from commerce.tools.pages import TablePage, read_columns
 from commerce.year import Result
 
 _COVER_DAYS = 24  # lead time of up to nine days and a review of two weeks
@@ -82,6 +83,17 @@ class _Trader:
 
     def _ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
         return dict(self._call(tool, arguments).data or {})
+
+    def _pages(
+        self, tool: str, part: str, names: tuple[str, ...], **arguments: Any
+    ) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """Yield, page after page, the named columns of the rows in a part of what ``tool`` tells."""
+        page = pages = 1
+        while page <= pages:
+            answer = self._call(tool, {**arguments, "page": page, "page_size": PAGE_ROWS}).answer or {}
+            found = answer.get(part, {}) if isinstance(answer, Mapping) else answer
+            pages, page = found.pages if isinstance(found, TablePage) else found.get("pages", 0), page + 1
+            yield zip(*read_columns(found, names), strict=True)
 
     def prepare(self) -> None:
         """Study the market and open the first stores."""
@@ -182,11 +194,12 @@ class _Trader:
         self._arrived = False
         for line in self._lines.values():
             line.on_hand = line.shelf = 0
-        for row in pages_of(self._ask, "check_warehouse", "items"):
-            if row["product_id"] in self._lines:  # else it is left over from a store that was closed
-                line = self._lines[row["product_id"]]
-                line.on_hand, line.shelf = row["on_hand"], row["on_hand"] - row["unlisted"]
-                line.age_days = sum(lot["age_days"] * lot["units"] for lot in row["lots"]) / row["on_hand"]
+        for columns in self._pages("check_warehouse", "items", ("product_id", "on_hand", "unlisted", "unit_days")):
+            for product_id, on_hand, unlisted, unit_days in columns:
+                if product_id in self._lines:  # else it is left over from a store that was closed
+                    line = self._lines[product_id]
+                    line.on_hand, line.shelf = on_hand, on_hand - unlisted
+                    line.age_days = unit_days / on_hand
 
     def _publish(self) -> None:
         for store_id in self._stores:
@@ -203,11 +216,13 @@ class _Trader:
     def _look_at_stores(self, is_counted: bool) -> None:
         """Update velocities from yesterday's sales; stock that was counted today is right already."""
         for store_id in self._stores:
-            for row in pages_of(self._ask, "check_store_status", "products", store_id=store_id):
-                line = self._lines[row["product_id"]]
-                if not is_counted:
-                    line.on_hand -= row["yesterday_sold"]
-                note_sales(line, row["yesterday_sold"], row["quantity"])
+            names = ("product_id", "yesterday_sold", "quantity")
+            for columns in self._pages("check_store_status", "products", names, store_id=store_id):
+                for product_id, sold, shelf in columns:
+                    line = self._lines[product_id]
+                    if not is_counted:
+                        line.on_hand -= sold
+                    note_sales(line, sold, shelf)
 
     def _trace(self) -> None:
         """Stop buying from the sole supplier of goods that come back far too often."""

@@ -23,7 +23,7 @@ import numpy as np
 from commerce.metrics.measure import Measure, difference, mean, share, weighted_mean
 from commerce.procurement.talks import AGREEMENT, OPEN
 from commerce.quotes import QuoteBook
-from commerce.types import NegotiationRecord
+from commerce.types import IntArray, NegotiationRecord
 
 NUM_SHUFFLES = 400
 SHUFFLE_SEED = 20260101
@@ -140,23 +140,27 @@ def two_sided_p(z: float) -> float:
 
 def shuffled_regrets(paths: Sequence[Sequence[float]]) -> list[float]:
     """Return the regret of each shuffle of the published null: those of ``random.Random(SHUFFLE_SEED).shuffle``."""
-    draw = random.Random(SHUFFLE_SEED).getrandbits
-    rows = [[level for path in paths for level in _shuffled(path, draw)] for _ in range(NUM_SHUFFLES)]
-    levels, first, excess = np.array(rows), 0, []
+    places = [place for path in paths for place in range(len(path) - 1, 0, -1)]
+    others = _swaps(places, random.Random(SHUFFLE_SEED).getrandbits)
+    every, column, excess = np.arange(NUM_SHUFFLES), 0, []
     for path in paths:
-        part = levels[:, first : first + len(path)]
-        excess.append(np.maximum(0.0, part[:, 1:] - np.minimum.accumulate(part, axis=1)[:, :-1]))
-        first += len(path)
+        levels = np.tile(np.array(path), (NUM_SHUFFLES, 1))
+        for place in range(len(path) - 1, 0, -1):
+            other = others[:, column]
+            levels[every, other], levels[:, place] = levels[:, place].copy(), levels[every, other]
+            column += 1
+        excess.append(np.maximum(0.0, levels[:, 1:] - np.minimum.accumulate(levels, axis=1)[:, :-1]))
     return [fmean(row) for row in np.concatenate(excess, axis=1).tolist()]
 
 
-def _shuffled(path: Sequence[float], draw: Callable[[int], int]) -> list[float]:
-    """Return a shuffled copy: the loop of the standard library without its calls, which take most of the time."""
-    found = list(path)
-    for place in range(len(found) - 1, 0, -1):
-        bits = (place + 1).bit_length()
-        other = draw(bits)
-        while other > place:
+def _swaps(places: Sequence[int], draw: Callable[[int], int]) -> IntArray:
+    """Return with which place each of ``places`` is swapped in each shuffle, drawn as the standard library does."""
+    steps = [(place, (place + 1).bit_length()) for place in places]
+    found = []
+    for _ in range(NUM_SHUFFLES):
+        for place, bits in steps:
             other = draw(bits)
-        found[place], found[other] = found[other], found[place]
-    return found
+            while other > place:
+                other = draw(bits)
+            found.append(other)
+    return np.array(found, dtype=np.int64).reshape(NUM_SHUFFLES, len(places))

@@ -112,7 +112,7 @@ def _act(store: StoreDoor, book: Book, supplier: int, action: BuyerAction) -> di
     if refused := _refused(store, running, action):
         return shown | refused
     record = open_talk(store, book, supplier, action.sku) if running is None else running
-    return shown | {"opening_price": to_yuan(record["opening_fen"])} | _move(store, book, record, action)
+    return {**shown, "opening_price": to_yuan(record["opening_fen"]), **_move(store, book, record, action)}
 
 
 def _refused(store: StoreDoor, running: TalkRecord | None, action: BuyerAction) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from commerce.money import to_yuan
 from commerce.procurement.guise import guise
 from commerce.streams import keyed_integer, keyed_uniform
 from commerce.supplier_protocol import StoreDoor
-from commerce.types import Fraud
+from commerce.types import Fraud, World
 
 CLOSED = "We have closed for good."
 PITCHES: dict[Fraud, tuple[str, ...]] = {
@@ -60,9 +60,18 @@ def _answer(outcomes: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _pitch(store: StoreDoor, supplier: int, *, is_member: bool) -> str:
-    kind = guise(store.world, supplier)
+    fee, kept = store.rules.vip_fee_fen, store.world.kept
+    key = ("pitch", supplier, is_member, fee)
+    if key not in kept:
+        kept[key] = _new_pitch(store.world, supplier, fee, is_member=is_member)
+    text: str = kept[key]
+    return text
+
+
+def _new_pitch(world: World, supplier: int, fee_fen: int, *, is_member: bool) -> str:
+    kind = guise(world, supplier)
     if kind is None or (is_member and kind is Fraud.VIP_FEE):
         return ""
-    uniform = keyed_uniform(store.world.seed, "pitch", store.world.suppliers[supplier].supplier_id)
+    uniform = keyed_uniform(world.seed, "pitch", world.suppliers[supplier].supplier_id)
     variants = PITCHES[kind]
-    return variants[keyed_integer(0, len(variants) - 1, uniform)].format(fee=to_yuan(store.rules.vip_fee_fen))
+    return variants[keyed_integer(0, len(variants) - 1, uniform)].format(fee=to_yuan(fee_fen))

@@ -50,6 +50,7 @@ _URGENCY = (0.2, 0.8)
 _MIN_SCALE_FEN = 100.0
 _TERM_RULES = ("kernel_types", "honest_floors", "upfront_floor_factor", "opening_bound_factor", "fraud_price_scale")
 """Fields of the rules that the terms depend on."""
+_LAST_RULES = "rules of the last pair terms"
 
 
 class PairTerms(NamedTuple):
@@ -66,11 +67,20 @@ class PairTerms(NamedTuple):
 
 def pair_terms(world: World, rules: Rules, supplier: int, sku: int) -> PairTerms:
     """Return the terms of a pair; they hold for every cycle and are worked out once."""
-    key = (supplier, sku, *(getattr(rules, name) for name in _TERM_RULES))
-    terms: PairTerms | None = world.kept.get(key)
+    kept = _kept(world, rules)
+    terms = kept.get((supplier, sku))
     if terms is None:
-        terms = world.kept[key] = _pair_terms(world, rules, supplier, sku)
+        terms = kept[supplier, sku] = _pair_terms(world, rules, supplier, sku)
     return terms
+
+
+def _kept(world: World, rules: Rules) -> dict[tuple[int, int], PairTerms]:
+    """Return the terms that are known in ``world`` under rules that say the same of them."""
+    last: tuple[Rules, dict[tuple[int, int], PairTerms]] | None = world.kept.get(_LAST_RULES)
+    if last is None or last[0] is not rules:
+        key = tuple(getattr(rules, name) for name in _TERM_RULES)
+        last = world.kept[_LAST_RULES] = (rules, world.kept.setdefault(key, {}))
+    return last[1]
 
 
 def _pair_terms(world: World, rules: Rules, supplier: int, sku: int) -> PairTerms:

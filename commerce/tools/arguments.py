@@ -229,6 +229,14 @@ class TraceReturnSources(Arguments):
     page_size: PageSize = 50
 
 
+def validated(model: type[Arguments], given: Mapping[str, Any]) -> Arguments | None:
+    """Return the arguments, ``None`` if they are not right; :func:`validate` says why."""
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError:
+        return None
+
+
 def validate(model: type[Arguments], given: Mapping[str, Any]) -> Arguments:
     """Return the arguments, or refuse with the first fault and the number of further ones."""
     try:

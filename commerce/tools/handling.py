@@ -11,6 +11,7 @@ from commerce.refusals import RefusedError
 from commerce.setting import Setting
 from commerce.state import YearState
 from commerce.supplier_protocol import Procurement
+from commerce.tools.pages import TablePage, bounds
 
 _T = TypeVar("_T")
 Data = dict[str, Any]
@@ -33,14 +34,8 @@ def clock(minute: int) -> str:
 
 def paged(rows: Sequence[_T], page: int, page_size: int, show: Callable[[_T], Data]) -> Data:
     """Return one page of ``rows`` and where it lies; a page past the end is empty."""
-    start = (page - 1) * page_size
-    pages = max(1, -(-len(rows) // page_size))
-    return {
-        "results": [show(row) for row in rows[start : start + page_size]],
-        "page": page,
-        "pages": pages,
-        "total": len(rows),
-    }
+    shown = [show(row) for row in rows[bounds(page, page_size)]]
+    return TablePage(lambda: shown, page, page_size, len(rows)).to_json_object()
 
 
 def each_item(items: Iterable[_T], product_id: Callable[[_T], str], act: Callable[[_T], Data]) -> Data:

@@ -12,9 +12,11 @@ from commerce.money import round_fen, to_fen, to_yuan
 from commerce.orders import Orders
 from commerce.refusals import RefusedError
 from commerce.returns import return_hint
-from commerce.state import Inbound
+from commerce.setting import Setting
+from commerce.state import Inbound, YearState
 from commerce.tools import arguments as args
 from commerce.tools.handling import Data, Desk, clock, paged
+from commerce.tools.pages import TablePage, bounds
 from commerce.types import Speed
 
 _NUM_UPCOMING = 5
@@ -63,41 +65,66 @@ def withdraw(desk: Desk, given: args.Withdraw) -> Data:
 def check_warehouse(desk: Desk, given: args.CheckWarehouse) -> Data:
     """Report all units on hand with their ages, what they cost to keep, and purchase orders on their way."""
     setting, state = desk.setting, desk.state
-    lots, world = state.lots, setting.world
-    ages_and_units = zip((state.day - lots.day).tolist(), lots.units.tolist(), strict=True)
-    every_lot = [{"age_days": age, "units": units} for age, units in ages_and_units]
-    skus, starts = np.unique(lots.owner, return_index=True)
-    ends = np.append(starts, len(every_lot))[1:]
-    bill = storage_bill(lots, state.day + 1, setting.storage_fen, setting.rules)
-    bills = round_fen(sum_by(lots.owner, bill, setting.num_skus))
-    columns = [column[skus] for column in (state.unlisted, state.on_hand, state.value_fen, bills)]
-    rows = list(zip(*(column.tolist() for column in (skus, starts, ends, *columns)), strict=True))
-
-    def show(row: tuple[int, int, int, int, int, int, int]) -> Data:
-        sku, start, end, unlisted, on_hand, value_fen, bill_fen = row
-        return {
-            "product_id": world.skus.sku_id[sku],
-            "title": world.skus.title[sku],
-            "category": world.category_names[sku],
-            "unlisted": unlisted,
-            "on_hand": on_hand,
-            "average_cost": round(value_fen / on_hand / 100, 4),
-            "lots": every_lot[start:end],
-            "storage_next_night": to_yuan(bill_fen),
-        }
-
     last_row = state.history[-1] if state.history else {}
     return {
         "total_units": int(state.on_hand.sum()),
         "total_cost": to_yuan(int(state.value_fen.sum())),
         "storage_last_night": to_yuan(last_row.get("storage_fen", 0)),
-        "items": paged(rows, given.page, given.page_size, show),
-        "inbound": paged(state.inbound, given.page, given.page_size, lambda row: _show_inbound(desk, row)),
+        "items": _items(setting, state, given),
+        "inbound": _inbound(setting, state, given),
     }
 
 
-def _show_inbound(desk: Desk, row: Inbound) -> Data:
-    setting = desk.setting
+def _items(setting: Setting, state: YearState, given: args.CheckWarehouse) -> TablePage:
+    """Return the units on hand by SKU."""
+    lots, tomorrow, names = state.lots, state.day + 1, setting.world.skus.sku_id
+    starts = np.flatnonzero(np.diff(lots.owner, prepend=-1))
+    ends, where = np.append(starts, len(lots.owner))[1:], bounds(given.page, given.page_size)
+    skus = lots.owner[starts][where]
+    unlisted, on_hand, value_fen = (
+        column[skus].tolist() for column in (state.unlisted, state.on_hand, state.value_fen)
+    )
+    unit_days = np.add.reduceat((state.day - lots.day) * lots.units, starts)[where].tolist() if len(starts) else []
+
+    def make() -> list[Data]:
+        ages = (tomorrow - 1 - lots.day).tolist()
+        every_lot = [{"age_days": age, "units": units} for age, units in zip(ages, lots.units.tolist(), strict=True)]
+        bill = storage_bill(lots, tomorrow, setting.storage_fen, setting.rules)
+        bills = round_fen(sum_by(lots.owner, bill, setting.num_skus))[skus].tolist()
+        titles, categories = setting.world.skus.title, setting.world.category_names
+        columns = (skus.tolist(), starts[where].tolist(), ends[where].tolist(), unlisted, on_hand, value_fen, bills)
+        return [
+            {
+                "product_id": names[sku],
+                "title": titles[sku],
+                "category": categories[sku],
+                "unlisted": free,
+                "on_hand": units,
+                "average_cost": round(fen / units / 100, 4),
+                "lots": every_lot[start:end],
+                "storage_next_night": bill_fen / 100,
+            }
+            for sku, start, end, free, units, fen, bill_fen in zip(*columns, strict=True)
+        ]
+
+    cheap = {
+        "product_id": [names[sku] for sku in skus.tolist()],
+        "unlisted": unlisted,
+        "on_hand": on_hand,
+        "unit_days": unit_days,
+    }
+    return TablePage(make, given.page, given.page_size, len(starts), cheap)
+
+
+def _inbound(setting: Setting, state: YearState, given: args.CheckWarehouse) -> TablePage:
+    """Return the purchase orders on their way."""
+    rows = state.inbound[bounds(given.page, given.page_size)]
+    return TablePage(
+        lambda: [_show_inbound(setting, row) for row in rows], given.page, given.page_size, len(state.inbound)
+    )
+
+
+def _show_inbound(setting: Setting, row: Inbound) -> Data:
     return {
         "purchase_order": row.order_id,
         "product_id": setting.world.skus.sku_id[row.sku],
@@ -161,19 +188,20 @@ def _show_order(desk: Desk, orders: Orders, row: int) -> Data:
 def trace_return_sources(desk: Desk, given: args.TraceReturnSources) -> Data:
     """Report by product what was delivered by whom, sold and returned, the most returned first."""
     units = desk.state.units
-    rows = [int(sku) for sku in desk.state.sources]
+    rows = np.array([int(sku) for sku in desk.state.sources], dtype=np.int64)
     if given.product_id is not None:
         wanted = shopkeeping.find_sku(desk.setting, given.product_id)
         if wanted not in rows:
             raise RefusedError("no_history", "product_id", f"nothing of {given.product_id} was ever delivered")
-        rows = [wanted]
-    rows.sort(key=lambda sku: (-int(units.returned[sku]) / max(1, int(units.sold[sku])), sku))
-    return paged(rows, given.page, given.page_size, lambda sku: _show_returns(desk, sku))
+        rows = np.array([wanted])
+    rows = rows[np.lexsort((rows, -units.returned[rows] / np.maximum(1, units.sold[rows])))]
+    columns = (rows, units.sold[rows], units.returned[rows], units.delivered[rows])
+    counts = list(zip(*(column.tolist() for column in columns), strict=True))
+    return paged(counts, given.page, given.page_size, lambda row: _show_returns(desk, *row))
 
 
-def _show_returns(desk: Desk, sku: int) -> Data:
-    world, units = desk.setting.world, desk.state.units
-    sold, returned, delivered = int(units.sold[sku]), int(units.returned[sku]), int(units.delivered[sku])
+def _show_returns(desk: Desk, sku: int, sold: int, returned: int, delivered: int) -> Data:
+    world = desk.setting.world
     natural = float(world.skus.return_rate[sku])
     rate = returned / sold if sold else None
     shares = desk.state.sources[str(sku)]

@@ -11,7 +11,8 @@ from commerce.notices import promotion_windows
 from commerce.refusals import RefusedError
 from commerce.state import StoreState
 from commerce.tools import arguments as args
-from commerce.tools.handling import Data, Desk, each_item, paged
+from commerce.tools.handling import Data, Desk, each_item
+from commerce.tools.pages import TablePage, bounds
 
 
 def open_store(desk: Desk, given: args.OpenStore) -> Data:
@@ -81,7 +82,7 @@ def _store_card(desk: Desk, store: StoreState) -> Data:
         "store_type": world.store_types[store.store_type].name,
         "store_name": store.name,
         "is_open": store.is_open,
-        "opened_date": desk.setting.date(store.opened_day).isoformat(),
+        "opened_date": desk.setting.iso_date(store.opened_day),
         "reputation": round(store.reputation, 3),
         "num_products": int(np.count_nonzero(store.shelf)),
         "num_units": int(store.shelf.sum()),
@@ -91,22 +92,6 @@ def _store_card(desk: Desk, store: StoreState) -> Data:
 
 
 def _store_detail(desk: Desk, store: StoreState, given: args.CheckStoreStatus) -> Data:
-    world, places = desk.setting.world, np.flatnonzero((store.price_fen > 0) | (store.sold > 0) | (store.returned > 0))
-    shown = [column[places].tolist() for column in (store.shelf, store.price_fen, store.sold, store.returned)]
-    skus = desk.setting.rows_of_type[store.store_type][places].tolist()
-
-    def show(row: tuple[int, int, int, int, int]) -> Data:
-        sku, units, fen, sold, returned = row
-        return {
-            "product_id": world.skus.sku_id[sku],
-            "title": world.skus.title[sku],
-            "category": world.category_names[sku],
-            "quantity": units,
-            "retail_price": fen / 100,
-            "yesterday_sold": sold,
-            "yesterday_returned": returned,
-        }
-
     yesterday = {
         "revenue": to_yuan(store.revenue_fen),
         "units_sold": int(store.sold.sum()),
@@ -115,8 +100,35 @@ def _store_detail(desk: Desk, store: StoreState, given: args.CheckStoreStatus) -
         "shipping_cost": to_yuan(store.freight_fen),
         "net": to_yuan(store.revenue_fen - store.refunds_fen - store.freight_fen),
     }
-    products = paged(list(zip(skus, *shown, strict=True)), given.page, given.page_size, show)
-    return {**_store_card(desk, store), "yesterday": yesterday, "products": products}
+    return {**_store_card(desk, store), "yesterday": yesterday, "products": _products(desk, store, given)}
+
+
+def _products(desk: Desk, store: StoreState, given: args.CheckStoreStatus) -> TablePage:
+    """Return what is on the shelf, or sold or came back yesterday."""
+    world = desk.setting.world
+    all_places = np.flatnonzero((store.price_fen > 0) | (store.sold > 0) | (store.returned > 0))
+    places = all_places[bounds(given.page, given.page_size)]
+    skus = desk.setting.rows_of_type[store.store_type][places].tolist()
+    columns = [column[places].tolist() for column in (store.shelf, store.price_fen, store.sold, store.returned)]
+    ids = [world.skus.sku_id[sku] for sku in skus]
+
+    def make() -> list[Data]:
+        titles, categories = world.skus.title, world.category_names
+        return [
+            {
+                "product_id": product_id,
+                "title": titles[sku],
+                "category": categories[sku],
+                "quantity": units,
+                "retail_price": fen / 100,
+                "yesterday_sold": sold,
+                "yesterday_returned": returned,
+            }
+            for product_id, sku, units, fen, sold, returned in zip(ids, skus, *columns, strict=True)
+        ]
+
+    cheap = {"product_id": ids, "quantity": columns[0], "yesterday_sold": columns[2]}
+    return TablePage(make, given.page, given.page_size, len(all_places), cheap)
 
 
 def publish_to_store(desk: Desk, given: args.PublishToStore) -> Data:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from terms.intervals import FEW, FEW_APART, mean_bounds, mean_p, share_bounds, spread_of
 
@@ -87,3 +88,10 @@ def test_a_share_lies_inside_its_interval(hits, n):
     low, high = share_bounds(min(hits, n) / n, n)
     assert 0 <= low <= min(hits, n) / n <= high <= 1
     assert low < high
+
+
+@pytest.mark.parametrize("n", [1, 3, 7.5, 400])
+def test_shares_of_nothing_and_of_all_have_their_closed_bounds(n):
+    high = special.betaincinv(1.0, n, 0.975)
+    assert share_bounds(0.0, n) == (0.0, pytest.approx(high, rel=1e-12))
+    assert share_bounds(1.0, n) == (pytest.approx(1 - high, rel=1e-10), 1.0)
