@@ -154,6 +154,77 @@ class _Repeats:
         return self.moves.pop(0)
 
 
+class OpenMatch:
+    """A match whose moves come from outside, one at a time: whoever is to move is asked, nobody is called.
+
+    Examples
+    --------
+    >>> import terms
+    >>> talk = OpenMatch(terms.fresh_suite(1, ["overlap"], ["candid"], 1)[0])
+    >>> talk.mover
+    'second'
+    >>> talk.step(Offer(talk.observe().price_max))
+    >>> talk.mover, talk.observe().can_accept
+    ('first', True)
+    >>> talk.step(Reject())
+    >>> talk.mover, talk.match(("ann", "bob")).second.termination.value
+    (None, 'counterpart_walk')
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self._queue: list[Action] = []
+        self.seat = SecondSeat(scenario, lambda observation: self._queue.pop())
+        self._game: Game | None = None
+        self._pending: Offer | None = None
+        if scenario.opener is Opener.AGENT:
+            self._game = Game(scenario, counterpart=self.seat)
+
+    @property
+    def mover(self) -> str | None:
+        """``first`` or ``second``, ``None`` once the talk has ended."""
+        if self._game is None or self._pending is not None:
+            return "second"
+        return None if self._game.is_over else "first"
+
+    def observe(self, seat: str | None = None) -> Observation:
+        """Return what a seat sees, by default the one to move."""
+        if (seat or self.mover or "first") == "second" or self._game is None:
+            return self.seat.observe()
+        return self._game.observe()
+
+    def step(self, action: Action) -> None:
+        """Make the mover's move."""
+        if self.mover == "first":
+            assert self._game is not None  # or the second seat would move
+            if self._is_answered(action):
+                self._pending = self.seat.standing = action  # type: ignore[assignment]  # an offer
+            else:
+                self._game.step(action)
+            return
+        if self.mover is None:
+            raise ValueError("the talk has ended; no further move is possible")
+        self._queue.append(action)
+        if self._game is None:
+            self._game = Game(self.scenario, counterpart=self.seat)
+        else:
+            assert self._pending is not None  # or the first seat would move
+            offer, self._pending = self._pending, None
+            self._game.step(offer)
+
+    def match(self, names: tuple[str, str] = ("first", "second")) -> Match:
+        """Return the finished talk."""
+        if self._game is None:
+            raise ValueError("the talk is still open in round 1")
+        first = self._game.record(names[0])
+        return Match(first, replace(self.seat.record(first), agent=names[1]))
+
+    def _is_answered(self, action: Action) -> bool:
+        at, config = self.scenario, self.scenario.config
+        is_last = self._game is not None and self._game.round == config.horizon and not config.final_offer_answered
+        return isinstance(action, Offer) and not is_last and at.price_min <= action.price <= at.price_max
+
+
 class SecondSeat:
     """An agent as the counterpart of a game; asked in turn by the game, it is shown the talk from its own side."""
 
@@ -165,7 +236,7 @@ class SecondSeat:
         self._turns: list[Turn] = []
         self._offers: list[float] = []
         self._violations: list[Violation] = []
-        self._standing: Offer | None = None
+        self.standing: Offer | None = None
         self._fault: ReplyFault | None = None
         self._detail = ""
 
@@ -176,12 +247,12 @@ class SecondSeat:
     def answer(self, offer: Offer, k: int) -> CounterpartMove:
         """CounterpartMove the first seat's offer."""
         del k  # this seat counts its own moves
-        self._standing = offer
+        self.standing = offer
         return self._move()
 
     def observe(self) -> Observation:
         """Return what this seat sees before its next move."""
-        own, config, standing = self._own, self._own.config, self._standing
+        own, config, standing = self._own, self._own.config, self.standing
         limit = own.agent_type.reservation_price
         price = None if standing is None else float(standing.price)
         past = self._turns[-config.history_window :] if config.history_window else []
@@ -296,7 +367,7 @@ class SecondSeat:
     def _note(
         self, seen: Observation, decision: Decision | None, price: float | None, message: str, belief: Belief | None
     ) -> None:
-        words = self._standing.message if self._standing is not None else ""
+        words = self.standing.message if self.standing is not None else ""
         self._turns.append(Turn(seen.round, seen.standing_price, seen.cue, words, decision, price, message, belief))
 
     def _breach(self, kind: ViolationKind, round_number: int, value: float | None = None) -> None:

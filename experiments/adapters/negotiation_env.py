@@ -157,7 +157,7 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
             raise ValueError(f"options has scenario={scenario!r}; it must be a terms.Scenario")
         elif self._training:
             require_trainable(scenario.scenario_id)
-        self._game, self._seat = Game(scenario), _Seat(scenario)
+        self._game, self._seat = Game(scenario), SeatView(scenario)
         return self._observe(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -186,10 +186,7 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
         if self._actions == "text":
             return read_move(str(action), seen).action
         if self._actions == "ticks":
-            number = int(action)
-            if number < 2:
-                return Accept() if number == 0 else Reject()
-            return Offer(self._seat.price(self._ticks.gain(number)))
+            return self._seat.move(self._ticks, int(action))
         decision, gain = (float(value) for value in action)
         if decision >= 1 / 3:
             return Accept() if decision < 2 / 3 else Reject()
@@ -216,7 +213,7 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
         return info
 
 
-class _Seat:
+class SeatView:
     """What the vector needs of the moves and prices so far."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -237,6 +234,12 @@ class _Seat:
         """Return the price that gains a share of R, cut to the public bounds."""
         sign, _, own, low, high = self._frame
         return min(high, max(low, own - sign * gain * (high - low)))
+
+    def move(self, ticks: Ticks, number: int) -> Action:
+        """Return the move that a number means."""
+        if number < 2:
+            return Accept() if number == 0 else Reject()
+        return Offer(self.price(ticks.gain(number)))
 
     def note(self, move: Action) -> None:
         """Remember an offer that the rules allow."""

@@ -80,11 +80,13 @@ def test_tools_are_those_of_every_agent():
     assert list(StoreYearEnv.tool_names) == [schema["function"]["name"] for schema in tool_schemas()]
 
 
-@pytest.mark.parametrize(("module", "extra"), [("gym_env", "gym"), ("inspect_task", "inspect")])
+@pytest.mark.parametrize(
+    ("module", "extra"), [("gym_env", "gym"), ("inspect_task", "inspect"), ("table_env", "pettingzoo")]
+)
 def test_an_absent_library_is_named_with_its_extra(module, extra):
     code = (
-        "import importlib.util as u\nfound = u.find_spec\n"
-        "u.find_spec = lambda name, *a: None if name in ('gymnasium', 'inspect_ai') else found(name, *a)\n"
+        f"missing = {library!r}\nimport importlib.util as u\nfound = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == missing else found(name, *a)\n"
         f"import experiments.adapters.{module}\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
