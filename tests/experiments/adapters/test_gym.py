@@ -81,9 +81,16 @@ def test_tools_are_those_of_every_agent():
 
 
 @pytest.mark.parametrize(
-    ("module", "extra"), [("gym_env", "gym"), ("inspect_task", "inspect"), ("table_env", "pettingzoo")]
+    ("module", "extra", "library"),
+    [
+        ("gym_env", "gym", "gymnasium"),
+        ("negotiation_env", "gym", "gymnasium"),
+        ("negotiation_batch_env", "gym", "gymnasium"),
+        ("table_env", "pettingzoo", "pettingzoo"),
+        ("inspect_task", "inspect", "inspect_ai"),
+    ],
 )
-def test_an_absent_library_is_named_with_its_extra(module, extra):
+def test_an_absent_library_is_named_with_its_extra(module, extra, library):
     code = (
         f"missing = {library!r}\nimport importlib.util as u\nfound = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == missing else found(name, *a)\n"
