@@ -53,7 +53,7 @@ from oracle.store.bound_program import DayLines, Purse, cash_bound
 
 VERSION = 1
 """Of the bound: a change that moves its value is another one, and what is on disk is worked out anew."""
-_PRICES_OF_MONEY = (1.0, 1.6, 2.6, 4.5, 8.0)
+_PRICES_OF_MONEY = (1.0, 1.6, 3.0, 6.0)
 _SCARCE_DAYS = 120
 """Days on which money may be worth more than its face; later lines are kept for a price of money of 1 alone."""
 _UNIT = 1e8
@@ -143,7 +143,7 @@ class _Kind(NamedTuple):
 def day_lines(setting: Setting) -> DayLines:
     """Work out what every store type can earn on every day of sale, in the unit of the program."""
     market, rules = UnitMargins(setting), setting.rules
-    num_days, num_types = max(1, rules.num_days - 1), len(setting.world.store_types)
+    num_days, num_types = max(1, setting.last_day - 1), len(setting.world.store_types)
     shape = (num_types, num_days)
     net, gross = ({mu: np.zeros(shape) for mu in _PRICES_OF_MONEY} for _ in range(2))
     kinds = list(_kinds(setting, num_days))

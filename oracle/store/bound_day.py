@@ -25,7 +25,7 @@ import numpy as np
 from commerce.types import FloatArray, Promotion
 from oracle.store.bound_margins import UnitCurve, UnitMargins
 
-_POINTS = 160
+_POINTS = 128
 _SPAN = 14.0  # of the logarithm of the table's capacity prices
 _BISECTIONS = 24
 
@@ -57,13 +57,22 @@ def category_tables(
 
 
 def _totals(curve: UnitCurve, prices: FloatArray, breadth: float | None) -> FloatArray:
-    earned, taken = curve.units * curve.worth, curve.units * curve.weight[:, None]
+    earned, taken = _without_dominated(curve.units * curve.worth, curve.units * curve.weight[:, None])
     best = np.array([np.maximum((earned - price * taken).max(axis=1), 0.0) for price in prices])
     if breadth is None:
         return np.asarray(best.sum(axis=1))
     running = np.cumsum(np.sort(best, axis=1)[:, ::-1], axis=1)
     shares = breadth / (breadth + np.arange(running.shape[1]))
     return np.asarray((running * shares).max(axis=1))
+
+
+def _without_dominated(earned: FloatArray, taken: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Leave out the columns at which every row has another that earns as much and takes no more."""
+    rows, best = np.arange(len(earned)), earned.argmax(axis=1)
+    is_worse = (earned <= earned[rows, best][:, None]) & (taken >= taken[rows, best][:, None])
+    is_worse[rows, best] = False
+    used = ~is_worse.all(axis=0)
+    return earned[:, used], taken[:, used]
 
 
 def day_worth(tables: CategoryTables, caps: float | None, capacity: float, factors: FloatArray) -> FloatArray:

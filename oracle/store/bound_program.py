@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array
 
-from commerce.types import FloatArray, IntArray
+from commerce.types import BoolArray, FloatArray, IntArray
 
 _PARTS = 4  # z, b, a, g of a store and day
 
@@ -130,7 +130,7 @@ def cash_bound(lines: DayLines, purse: Purse) -> CashBound:
     )
     right = np.concatenate(rows.bounds)
     bounds = np.stack([np.zeros(len(upper)), upper], axis=1)
-    found = linprog(-gain, A_ub=matrix, b_ub=right, bounds=bounds, method="highs-ipm")
+    found = linprog(-gain, matrix, right, bounds=bounds, method="highs-ipm")  # type: ignore[call-overload]
     if found.status != 0:
         raise RuntimeError(f"the cash program was not solved: {found.message}")
     prices = np.maximum(0.0, -found.ineqlin.marginals)
@@ -154,7 +154,7 @@ def _add_purse(rows: _Rows, lines: DayLines, purse: Purse, columns: tuple[IntArr
     rows.put(first + settled[in_time], g[in_time], -1.0)
 
 
-def _boxes(lines: DayLines, purse: Purse, can_sell: IntArray, num_purse_days: int) -> FloatArray:
+def _boxes(lines: DayLines, purse: Purse, can_sell: BoolArray, num_purse_days: int) -> FloatArray:
     """Return the largest value each column can have."""
     spent = lines.most_spent.ravel() * can_sell
     net, gross = ((worths[1.0].ravel() + spent) * can_sell for worths in (lines.net, lines.gross))
