@@ -8,11 +8,12 @@ pay in consequence is part of the fault, and cut without a limit.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,8 @@ from commerce.setting import Setting
 from commerce.types import Fraud, IntArray, World
 from commerce.world import generate_world
 from commerce.year import Year
-from oracle.store.regret import NamedPlan, regret_ledger
-from oracle.store.regret_streams import Stream
+from oracle.store.regret import Mixture, NamedPlan, regret_ledger
+from oracle.store.regret_streams import Stream, TwoYears
 from oracle.store.year_players import build_year_player
 from terms.intervals import share_bounds
 
@@ -104,7 +105,7 @@ FAULTS = (
     PlantedFault("overstocks", Stream.ASSORTMENT, (0.5, 1.0, 2.0), overstocks),
     PlantedFault("never reprices", Stream.RETAIL_PRICE, (0.05, 0.10, 0.20), never_reprices),
     PlantedFault("ships late", Stream.SHIPPING, (0.1, 0.2, 0.4), ships_late),
-    PlantedFault("never withdraws", Stream.CASH, (0.3, 0.5, 1.0), never_withdraws),
+    PlantedFault("never withdraws", Stream.CASH, (0.5, 0.6, 1.0), never_withdraws),
 )
 
 
@@ -135,19 +136,48 @@ def good_plan(world: World, rules: Rules) -> StorePlan:
     return extract(play_year(Year(world, rules), build_year_player("full-knowledge-planner", world, rules)))
 
 
-def parts_of(setting: Setting, good: StorePlan, fault: PlantedFault, dose: float, seed: int) -> dict[str, int]:
-    """Return the part of each stream in the ledger of a planted year."""
-    spoiled = fault.spoil(setting, a_little_different(setting, good, other_than(fault.stream), seed), dose)
-    found = regret_ledger(setting, NamedPlan(fault.name, spoiled), NamedPlan("unspoiled", good), max_cut=1.0)
-    return {row.stream: row.part_fen for row in found.rows}
+class Carried:
+    """Carries mixed plans out, each once: most are the same at every dose."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Mixture] = {}
+
+    def __call__(self, work: Any, pieces: Sequence[Sequence[frozenset[Stream]]]) -> list[list[Mixture]]:
+        """Do what ``map`` would do."""
+        world, rules, played, reference = work.args
+        two = TwoYears(Setting(world, rules), played, reference)
+        return [[self._carry_out(work, two, group) for group in piece] for piece in pieces]
+
+    def _carry_out(self, work: Any, two: TwoYears, group: frozenset[Stream]) -> Mixture:
+        key = _decided(two.plan(group))
+        if key not in self._made:
+            (self._made[key],) = work([group])
+        return self._made[key]._replace(streams=group)
+
+
+def _decided(plan: StorePlan) -> str:
+    """Return a digest of all that was decided; the numbers of the acts say nothing."""
+    found = hashlib.sha256()
+    for field in fields(plan):
+        table = getattr(plan, field.name)
+        for name, column in (table._asdict() if isinstance(table, tuple) else {"": table}).items():
+            if name != "order":
+                found.update(column.tobytes() if isinstance(column, np.ndarray) else repr(column).encode())
+    return found.hexdigest()
 
 
 def planted_in(seed: int, num_days: int, faults: Sequence[PlantedFault] = FAULTS) -> dict[str, list[dict[str, int]]]:
-    """Return for each fault the parts at its doses, in one world."""
+    """Return for each fault the part of each stream at its doses, in one world."""
     rules = FAIR.model_copy(update={"num_days": num_days})
     world = generate_world(seed, rules)
-    setting, good = Setting(world, rules), good_plan(world, rules)
-    return {fault.name: [parts_of(setting, good, fault, dose, seed) for dose in fault.doses] for fault in faults}
+    setting, good, carried = Setting(world, rules), good_plan(world, rules), Carried()
+
+    def parts_of(fault: PlantedFault, dose: float) -> dict[str, int]:
+        spoiled = fault.spoil(setting, a_little_different(setting, good, other_than(fault.stream), seed), dose)
+        names = NamedPlan(fault.name, spoiled), NamedPlan("unspoiled", good)
+        return {row.stream: row.part_fen for row in regret_ledger(setting, *names, max_cut=1.0, spread=carried).rows}
+
+    return {fault.name: [parts_of(fault, dose) for dose in fault.doses] for fault in faults}
 
 
 class Named(NamedTuple):
