@@ -39,12 +39,13 @@ CHANGES = {
     "counter_below_bid": "take_bid",
     "history_includes_current": False, "round_limit": 1, "calendar": "shifted",
     "choke_ratio": 1.05, "capacity_unit": "value", "category_breadth": 1.5,
-    "ending": "drawn", "fee_consent": "words",
+    "fee_consent": "words",
     "negotiation_draws": "by_day", "unpaid_bids": "refused",
 }  # fmt: skip
 LABELS = {"name", "version"}  # of a rule set: no rule
 NEEDS_ANOTHER = {
     "trailing_days": (2, {"promotion_base": "reference_or_trailing"}),
+    "ending": ("drawn", {"sure_share": 0.05, "end_hazard": 1.0}),
     "sure_share": (0.05, {"ending": "drawn"}),
     "end_hazard": (1.0, {"ending": "drawn", "sure_share": 0.05}),
 }
@@ -72,6 +73,7 @@ SCRIPT = [
     ("publish_to_store", {"store_id": "store_001",
                           "plan": [{"product_id": "p0", "quantity": 290, "retail_price": 100.0}]}),
     ("join_promotion", {"store_id": "store_001", "event_name": "New Year Kickoff Sale", "discount_rate": 0.2}),
+    ("chatbox", {"uids": [default_world().suppliers[0].email], "content": "Yes, we pay the membership fee."}),
     *BIDS, *[WAIT, SHIP] * 12,
     ("close_store", {"store_id": "store_001", "liquidate": True}), *[WAIT] * 12,
 ]  # fmt: skip

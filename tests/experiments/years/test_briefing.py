@@ -41,7 +41,14 @@ def test_a_changed_rule_changes_the_prompt(name):
 
 
 def test_what_is_not_told_is_listed():
-    changes = CHANGES | {"trailing_days": 3, "name": "other", "version": 9, "sure_share": 0.5, "end_hazard": 0.5}
+    changes = CHANGES | {
+        "trailing_days": 3,
+        "name": "other",
+        "version": 9,
+        "ending": "told",
+        "sure_share": 0.5,
+        "end_hazard": 0.5,
+    }
     assert set(Rules.model_fields) == set(changes)
     for name in NOT_TOLD:
         assert told(PAPER.model_copy(update={name: changes[name]})) == told(), name
