@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -9,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from commerce.config import Rules
+from commerce.merchants.handover import Ask
 from commerce.procurement import pair_terms
 from commerce.setting import Setting
 from commerce.types import FloatArray, IntArray, World
-from oracle.store.knowledge import Supply
+from oracle.store.knowledge import BuyingStyle, Shown, Supply
 from oracle.store.store_model import StoreModel, true_model
 
 Pays = Literal["oracle", "first-quote"]
@@ -22,10 +24,21 @@ Pays = Literal["oracle", "first-quote"]
 class FullKnowledge:
     """See :class:`oracle.store.knowledge.MarketKnowledge`."""
 
+    trial_days = 6
+
     def __init__(self, world: World, rules: Rules, pays: Pays = "oracle") -> None:
         self._setting, self._pays = Setting(world, rules), pays
+        self.style = BuyingStyle.BIDS if pays == "oracle" else BuyingStyle.QUOTES
         self._models: dict[int, StoreModel] = {}
         self._orders: dict[int, int] = {}
+
+    def prepare(self, ask: Ask, first_date: dt.date) -> None:
+        """Nothing is to be found out."""
+
+    @property
+    def last_day(self) -> int:
+        """Day on whose morning the year ends."""
+        return self._setting.last_day
 
     @property
     def product_ids(self) -> Sequence[str]:
@@ -120,6 +133,9 @@ class FullKnowledge:
         """Return how many more orders the suppliers of a SKU's category take."""
         category = int(self._setting.world.skus.category[sku])
         return sum(self._left(row) for row in self._trading(category))
+
+    def learn_sales(self, ask: Ask, shown: Mapping[int, Shown]) -> None:
+        """Sales show nothing that was not known before."""
 
     def learn_talk(self, replies: Iterable[Mapping[str, Any]]) -> None:
         """Count the orders of each supplier, which retires after some."""

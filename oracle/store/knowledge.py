@@ -2,22 +2,55 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
+from commerce.merchants.handover import Ask
 from commerce.types import FloatArray, IntArray
 from oracle.store.store_model import StoreModel
 
 
+class BuyingStyle(StrEnum):
+    """How to come to a price: repeat a bid that will be taken, take the first quote, or press and take the counter."""
+
+    BIDS = "bids"
+    QUOTES = "quotes"
+    COUNTERS = "counters"
+
+
 class Supply(NamedTuple):
-    """A supplier to buy from: its address, and what to bid for each SKU asked about, in fen."""
+    """A supplier to buy from: its address, the price expected for each SKU asked about, and the most to spend, in fen.
+
+    Those that know a floor expect it, and bid it.
+    """
 
     email: str
     bids: IntArray
+    most_fen: float = math.inf
+
+
+class Shown(NamedTuple):
+    """What one store showed from one stock-taking to the next, by row of its type's SKUs."""
+
+    price: FloatArray
+    on_hand: IntArray
+    reputation: float
+    first_day: int
+    num_days: int
 
 
 class MarketKnowledge(Protocol):
     """Beliefs about the market, by store type and by row of the catalogue."""
+
+    style: BuyingStyle
+    trial_days: int
+    """Days that a choice of stores is given before another is made."""
+
+    def prepare(self, ask: Ask, first_date: dt.date) -> None:
+        """Find out what can be found out before the first plan; from then on the catalogue is known."""
 
     @property
     def product_ids(self) -> Sequence[str]:
@@ -26,6 +59,10 @@ class MarketKnowledge(Protocol):
     @property
     def kinds(self) -> Sequence[str]:
         """Names of the store types."""
+
+    @property
+    def last_day(self) -> int:
+        """Day on whose morning the year is expected to end."""
 
     def model(self, kind: int) -> StoreModel:
         """Return what is believed of a store type."""
@@ -44,6 +81,9 @@ class MarketKnowledge(Protocol):
 
     def orders_left(self, sku: int) -> int:
         """Return how many more orders the suppliers of a SKU's category are expected to take."""
+
+    def learn_sales(self, ask: Ask, shown: Mapping[int, Shown]) -> None:
+        """Learn from what each store type showed since the last time."""
 
     def learn_talk(self, replies: Iterable[Mapping[str, Any]]) -> None:
         """Note what suppliers answered."""

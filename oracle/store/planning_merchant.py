@@ -7,6 +7,7 @@ all it does goes through the tools of the year.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from commerce.branching import View
 from commerce.config import Rules
 from commerce.merchants.base import Call
-from commerce.merchants.handover import pages_of
+from commerce.merchants.handover import Ask, pages_of
 from commerce.reputation import reputation_base
 from commerce.tools import WAIT
 from commerce.types import FloatArray
@@ -30,7 +31,7 @@ from oracle.store.assortment import (
     shelf_prices,
     total_profit,
 )
-from oracle.store.knowledge import MarketKnowledge
+from oracle.store.knowledge import MarketKnowledge, Shown
 from oracle.store.purchasing import MESSAGE_MINUTES, MOVES, PATIENT_MESSAGES, Purchaser
 from oracle.store.replenishment import LEAD_DAYS, Purchase, Stock, purchases
 from oracle.store.shelves import PlannedShelves
@@ -49,32 +50,31 @@ _STRETCH = (0.7, 3.0)
 class PlanningMerchant:
     """Plays a year by what ``build_knowledge`` returns, which is made anew for each year."""
 
-    def __init__(
-        self, build_knowledge: Callable[[], MarketKnowledge], rules: Rules, *, takes_quotes: bool = False
-    ) -> None:
-        self._build, self._rules, self._takes_quotes = build_knowledge, rules, takes_quotes
+    def __init__(self, build_knowledge: Callable[[], MarketKnowledge], rules: Rules) -> None:
+        self._build, self._rules = build_knowledge, rules
 
     def __call__(self, call: Call) -> None:
         """Play until the year is over."""
-        _Planner(call, self._build(), self._rules, takes_quotes=self._takes_quotes).run()
+        planner = _Planner(call, self._build(), self._rules)
+        if planner.prepare():
+            planner.run()
 
     def take_over(self, view: View) -> None:
         """Go on from the books."""
         if not view.is_over:
-            planner = _Planner(view.call, self._build(), self._rules, takes_quotes=self._takes_quotes)
+            planner = _Planner(view.call, self._build(), self._rules)
             planner.take_over(view)
             planner.run()
 
 
 class _Planner:
-    def __init__(self, call: Call, knowledge: MarketKnowledge, rules: Rules, *, takes_quotes: bool) -> None:
+    def __init__(self, call: Call, knowledge: MarketKnowledge, rules: Rules) -> None:
         self._raw_call, self._knowledge, self._rules = call, knowledge, rules
-        self._purchaser = Purchaser(self._ask, knowledge, takes_quotes=takes_quotes)
-        self._shelves = PlannedShelves(self._ask, knowledge.product_ids)
-        self._row = {product: row for row, product in enumerate(knowledge.product_ids)}
+        self._purchaser = Purchaser(self._ask, knowledge)
         self._stores: dict[int, str] = {}
         self._reputation: dict[int, float] = {}
         self._shipped: dict[int, int] = {}
+        self._shown: dict[int, Shown] = {}
         self._plans: dict[int, AssortmentPlan] = {}
         self._paces: dict[int, float] = {}
         self._capital_price, self._stretch = CAPITAL_PRICES[-3], 1.3
@@ -86,6 +86,18 @@ class _Planner:
         self._speed = "standard"
         self._has_income = self._is_short = False
         self.is_over = False
+
+    def prepare(self) -> bool:
+        """Learn what can be learned at first, and return whether anything is left of the year."""
+        time = self._call("check_balance", {}).time
+        self._get_ready(self._ask, time)
+        return not self.is_over
+
+    def _get_ready(self, ask: Ask, time: Mapping[str, Any]) -> None:
+        first_date = dt.date.fromisoformat(time["date"]) - dt.timedelta(days=time["day"])
+        self._knowledge.prepare(ask, first_date)
+        self._shelves = PlannedShelves(self._ask, self._knowledge.product_ids)
+        self._row = {product: row for row, product in enumerate(self._knowledge.product_ids)}
 
     def _call(self, tool: str, arguments: Mapping[str, Any]) -> Result:
         result = self._raw_call(tool, arguments)
@@ -129,20 +141,25 @@ class _Planner:
         self._outflow = 0.8 * self._outflow + 0.2 * spent
 
     def _make_plan(self) -> None:
+        self._look_back()
         wealth = self._take_stock()
         if self.is_over:
             return
         costs = self._knowledge.unit_costs()
         self._choose(wealth, costs)
         self._next_plan = self._day + round(float(np.interp(self._capital_price, (0.001, 0.02), (7, 3))))
-        for kind in self._stores:
-            self._arrange_shelf(kind, costs)
+        self._shown = {kind: self._arrange_shelf(kind, costs) for kind in self._stores}
         self._speed = self._best_speed(costs)
         on_order = np.zeros(len(self._row), dtype=np.int64)
         for product_id, units in self._purchaser.on_order.items():
             on_order[self._row[product_id]] = units
-        stock, days_left = Stock(self._shelves.on_hand, on_order), self._rules.num_days - 2 - self._day
+        stock, days_left = Stock(self._shelves.on_hand, on_order), self._knowledge.last_day - 2 - self._day
         self._purchases = purchases(self._knowledge, self._plans, stock, self._capital_price, days_left)
+
+    def _look_back(self) -> None:
+        """Learn from what was sold since the last plan."""
+        shown = {kind: found._replace(num_days=self._day - found.first_day) for kind, found in self._shown.items()}
+        self._knowledge.learn_sales(self._ask, {kind: found for kind, found in shown.items() if found.num_days})
 
     def _take_stock(self) -> float:
         """Read what there is, and return what it is worth in fen."""
@@ -184,13 +201,15 @@ class _Planner:
         mine: tuple[dict[int, AssortmentPlan], float] = ({}, self._capital_price)
         if self._stores:
             mine = affordable_plans(plan, list(self._stores), capital, self._capital_price)
-        days_left = self._rules.num_days - self._day
+        days_left = self._knowledge.last_day - self._day
         if self._day >= self._next_choice and (days_left > _LAST_CHOICE_DAYS or not self._stores):
             kinds, num = range(len(self._knowledge.kinds)), self._rules.max_open_stores
             best = best_stores(plan, kinds, num, capital, mine[1])
             is_better = total_profit(best[0], capital) > _LOYALTY * total_profit(mine[0], capital)
             mine = best if is_better else mine
-            self._next_choice = self._day + round(float(np.interp(self._day, *_CHOICE_DAYS)))
+            self._next_choice = self._day + max(
+                self._knowledge.trial_days, round(float(np.interp(self._day, *_CHOICE_DAYS)))
+            )
         self._plans, self._capital_price = mine
         self._open_and_close()
 
@@ -235,11 +254,11 @@ class _Planner:
                 gains[speed] += plan.units[places] @ (income - kept * costs[model.skus[places]])
         return _SPEEDS[int(gains.argmax())]
 
-    def _arrange_shelf(self, kind: int, costs: FloatArray) -> None:
-        """Price what is on hand for a store, list what is worth it and take the rest off the shelf."""
+    def _arrange_shelf(self, kind: int, costs: FloatArray) -> Shown:
+        """Price what is on hand for a store, list what is worth it, take off the rest, and return what is shown."""
         model, plan = self._knowledge.model(kind), self._plans[kind]
         on_hand = self._shelves.on_hand[model.skus]
-        days_left = max(1, self._rules.num_days - 2 - self._day)
+        days_left = max(1, self._knowledge.last_day - 2 - self._day)
         num_days = min(LEAD_DAYS + 2, days_left)
         worth = np.where(np.isfinite(costs[model.skus]), costs[model.skus], 0.0)
         if days_left > _CLEARING_DAYS:
@@ -252,6 +271,8 @@ class _Planner:
         listed |= plan.listed & (on_hand > 0)
         price_fen = np.rint(np.where(price > 0, price, plan.price)).astype(np.int64)
         self._shelves.arrange(self._stores[kind], model.skus, price_fen, listed)
+        shown = np.where(listed, on_hand, 0)
+        return Shown(price_fen.astype(np.float64), shown, self._reputation.get(kind, 0.5), self._day, 0)
 
     def _list_deliveries(self) -> None:
         """Put what came in on the shelves."""
@@ -278,8 +299,8 @@ class _Planner:
             num = sum(-(-len(purchase.wanted) // MOVES) for purchase in self._purchases)
             minutes = self._minutes + _BUYING_MINUTES * (self._next_plan - self._day - 1)
             is_patient = num * PATIENT_MESSAGES * MESSAGE_MINUTES <= minutes
-            email, wanted, _ = self._purchases.pop(0)
-            self._purchaser.buy(email, wanted, budget, lambda: self._minutes, is_patient=is_patient)
+            email, wanted, _, most = self._purchases.pop(0)
+            self._purchaser.buy(email, wanted, min(budget, most), lambda: self._minutes, is_patient=is_patient)
 
     def _reserve(self) -> float:
         """Return the yuan to keep for running costs: of many days while nothing has been settled yet."""
@@ -289,6 +310,7 @@ class _Planner:
 
     def take_over(self, view: View) -> None:
         """Take up a store that somebody else ran."""
+        self._get_ready(view.look, view.time)
         self._day, self._minutes, self._sold = view.time["day"], view.time["minutes_left"], 1
         balance = view.look("check_balance")
         self._purchaser.bank, self._wallet = balance["bank_balance"], balance["platform_wallet"]

@@ -23,11 +23,12 @@ _MOST_DAYS, _MOST_SUPPLIERS = 75.0, 3
 
 
 class Purchase(NamedTuple):
-    """One purchase: whom to ask for what, and what it earns for each yuan it costs."""
+    """One purchase: whom to ask for what, what it earns for each yuan it costs, and the most to spend in yuan."""
 
     email: str
     wanted: list[Wanted]
     worth: float
+    most: float
 
 
 class Stock(NamedTuple):
@@ -89,5 +90,5 @@ def _of_category(
             for k in np.argsort(-earns[rows] / supply.bids, kind="stable").tolist()
         ]
         worth = float((earns[rows] @ need[rows]) / (supply.bids @ need[rows]))
-        found.append(Purchase(supply.email, wanted, worth))
+        found.append(Purchase(supply.email, wanted, worth, supply.most_fen / 100))
     return found

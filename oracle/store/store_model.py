@@ -86,6 +86,12 @@ class StoreModel:
         response = np.broadcast_to(self.response[:, None], ratio.shape)
         return np.asarray(self.base[:, None] * price_response(ratio, self.elasticity[:, None], response, self.rules))
 
+    def demand_at(self, places: IntArray, price: FloatArray) -> FloatArray:
+        """Return units a day at demand factor 1 of the SKUs at ``places`` at one price each, in fen."""
+        ratio = price / self.reference[places]
+        response = price_response(ratio, self.elasticity[places], self.response[places], self.rules)
+        return np.asarray(self.base[places] * response)
+
     @cached_property
     def earnings(self) -> Earnings:
         """What a unit brings, shipped at standard speed."""

@@ -1,6 +1,6 @@
 """Whoever can play a year by name: the merchants of the world, and the oracle's, which plan.
 
-``full-knowledge-planner`` knows what is hidden.
+``full-knowledge-planner`` knows what is hidden; ``honest-planner`` is the same planner with what can be learned.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ from commerce.merchants import MERCHANTS, build_merchant
 from commerce.merchants.base import Shopkeeper
 from commerce.types import World
 from oracle.store.full_knowledge import FullKnowledge, Pays
+from oracle.store.honest_knowledge import HonestKnowledge
 from oracle.store.planning_merchant import PlanningMerchant
 
 FULL_KNOWLEDGE_PLANNER = "full-knowledge-planner"
-YEAR_PLAYERS = (*MERCHANTS, FULL_KNOWLEDGE_PLANNER)
+HONEST_PLANNER = "honest-planner"
+YEAR_PLAYERS = (*MERCHANTS, HONEST_PLANNER, FULL_KNOWLEDGE_PLANNER)
 
 
 def build_year_player(name: str, world: World, rules: Rules, seed: int = 0) -> Shopkeeper:
     """Return the player called ``name``; ``seed`` is used by the random merchant alone."""
     if name == FULL_KNOWLEDGE_PLANNER:
         return full_knowledge_planner(world, rules)
+    if name == HONEST_PLANNER:
+        return PlanningMerchant(lambda: HonestKnowledge(rules), rules)
     if name not in MERCHANTS:
         raise ValueError(f"merchant={name!r} is unknown; choose one of {', '.join(YEAR_PLAYERS)}")
     return build_merchant(name, world, rules, seed)
@@ -27,4 +31,4 @@ def build_year_player(name: str, world: World, rules: Rules, seed: int = 0) -> S
 
 def full_knowledge_planner(world: World, rules: Rules, pays: Pays = "oracle") -> PlanningMerchant:
     """Return the planner that knows the world, paying the floor of each supplier or its first quote."""
-    return PlanningMerchant(lambda: FullKnowledge(world, rules, pays), rules, takes_quotes=pays == "first-quote")
+    return PlanningMerchant(lambda: FullKnowledge(world, rules, pays), rules)

@@ -54,6 +54,21 @@ def test_it_takes_over_from_another(rule_set: str) -> None:
     assert found.state.totals.overdrawn_mornings == year.state.totals.overdrawn_mornings
 
 
+def test_the_honest_one_learns_its_trade() -> None:
+    year = short_year("honest-planner", "fair", 4, 25)
+    assert year.state.end == EndReason.CALENDAR
+    assert year.state.totals.overdrawn_mornings == 0
+    assert year.state.units.sold.sum() > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule_set", RULES)
+@pytest.mark.parametrize("name", ["honest-planner", "full-knowledge-planner"])
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_it_is_never_bankrupt(name: str, rule_set: str, seed: int) -> None:
+    assert short_year(name, rule_set, seed, 365).state.end == EndReason.CALENDAR
+
+
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(ValueError, match=f"choose one of {', '.join(YEAR_PLAYERS)}"):
         build_year_player("greedy", generate_world(3, FAIR), FAIR)
