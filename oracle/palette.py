@@ -18,7 +18,7 @@ class Palette(NamedTuple):
     grid: str = "gainsboro"
     ghost: str = "lightgrey"
     accent: str = "tab:blue"
-    series: tuple[str, ...] = ("tab:orange", "tab:blue", "tab:green", "tab:purple")
+    series: tuple[str, ...] = ("tab:orange", "tab:blue", "tab:green", "tab:purple", "tab:olive", "tab:cyan")
     level: str = "#4c566a"
     gain: str = "#2a7f62"
     loss: str = "#b3413a"

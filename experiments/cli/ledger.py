@@ -12,8 +12,10 @@ from commerce.money import to_yuan
 from experiments.cli import options
 from experiments.cli.show import out, print_table, text_table
 from experiments.engine.cluster import open_executor
+from experiments.years.ledger_file import write_ledger
 from experiments.years.regrets import YearLedger, check_reference, ledger_of
 from experiments.years.story import replay_year
+from experiments.years.year_mode import read_year_result
 from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER
 
 _WORKERS = 2
@@ -28,11 +30,12 @@ def ledger(
     where: options.Workers = options.HERE,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say where a year's money went: what it came to, and which decisions left it behind a reference."""
+    """Say where a year's money went and store it for the report: what it came to, which decisions left it behind."""
     check_reference(reference)
     with open_executor(where.workers or _WORKERS, where.scheduler) as executor:
         header, year, _ = replay_year(run)
         found = ledger_of(year, header.agent, reference, executor=executor)
+    write_ledger(run, found.to_json_object(), found.regret.reference_path_fen, read_year_result(run))
     if as_json:
         out(json.dumps(found.to_json_object(), allow_nan=False))
         return

@@ -90,7 +90,7 @@ def plot_frauds(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) 
     ax.grid(visible=True, axis="x", color=colors.grid)
     ax.set_axisbelow(True)
     if kinds:
-        _legend(ax)
+        name_above(ax)
     else:
         ax.text(0.5, 0.5, "none", ha="center", color=colors.muted, transform=ax.transAxes)
     return ax
@@ -114,7 +114,7 @@ def plot_tools(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -
     ax.grid(visible=True, axis="x", color=colors.grid)
     ax.set_axisbelow(True)
     if tools:
-        _legend(ax)
+        name_above(ax)
     return ax
 
 
@@ -154,13 +154,14 @@ def over_time(ax: Axes, story: YearStory, unit: str, colors: Palette) -> Axes:
     ax.set_ylabel(unit)
     ax.grid(visible=True, axis="y", color=colors.grid)
     ax.set_axisbelow(True)
-    _calendar(ax, story.calendar_year, last)
+    mark_calendar(ax, story.calendar_year, last)
     if ax.get_legend_handles_labels()[1]:
-        _legend(ax)
+        name_above(ax)
     return ax
 
 
-def _calendar(ax: Axes, year: int, last: int) -> None:
+def mark_calendar(ax: Axes, year: int, last: int) -> None:
+    """Name the months of ``year`` under the axis of days, or the days themselves where there are few."""
     if last < MONTHS_FROM:
         ax.set_xlabel("day")
         return
@@ -170,10 +171,10 @@ def _calendar(ax: Axes, year: int, last: int) -> None:
     ax.set_xticks([(first - start).days for first in shown], labels=[f"{first:%b}" for first in shown], ha="left")
 
 
-def _legend(ax: Axes) -> None:
-    """Put the legend above the axis; names are never read as formulas."""
+def name_above(ax: Axes, columns: int = 2, size: str = "small") -> None:
+    """Put the legend above the axis, so many names side by side; names are never read as formulas."""
     legend = ax.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=2, frameon=False, fontsize="small"
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=columns, frameon=False, fontsize=size
     )
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -13,6 +13,7 @@ import hashlib
 import html
 import io
 import re
+import warnings
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
@@ -96,12 +97,14 @@ _PLACEHOLDERS = {
     "s1": "#010107",
     "s2": "#010108",
     "s3": "#010109",
+    "s4": "#01010a",
+    "s5": "#01010b",
 }
 """CSS variable of the page -> placeholder colour for matplotlib; each placeholder is unlike any colour in use."""
 
 PAGE_PALETTE = Palette(
     **{role: _PLACEHOLDERS[role] for role in ("ink", "muted", "grid", "ghost", "accent")},
-    series=tuple(_PLACEHOLDERS[f"s{index}"] for index in range(4)),
+    series=tuple(_PLACEHOLDERS[f"s{index}"] for index in range(6)),
     level=_PLACEHOLDERS["muted"],
     gain=_PLACEHOLDERS["accent"],
     loss=_PLACEHOLDERS["ink"],
@@ -175,7 +178,10 @@ class SvgSheet:
             FigureCanvasSVG(figure)
             plot(figure.add_axes(margins.box(width, height)))
             buffer = io.StringIO()
-            figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+            with warnings.catch_warnings():
+                # Text stays text in the page's font; what the font it is measured with lacks is no fault.
+                warnings.filterwarnings("ignore", message="Glyph")
+                figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
         return self._adopt(buffer.getvalue(), label)
 
     def css(self) -> str:

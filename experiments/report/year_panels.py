@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from experiments.plots.year_answers import plot_parts, plot_paths
 from experiments.plots.years import (
     plot_assets,
     plot_cash,
@@ -18,6 +19,7 @@ from experiments.plots.years import (
     spend_of,
 )
 from experiments.report.page import PAGE_PALETTE, Margins, SvgSheet
+from experiments.report.year_answers import Answers
 from experiments.years.story import YearStory
 
 _OVER_TIME = Margins(58, 40, 10, 42)
@@ -45,6 +47,49 @@ def year_figures(story: YearStory, sheet: SvgSheet) -> dict[str, str]:
         )
         for panel in panels
     }
+
+
+def answer_charts(answers: Answers, sheet: SvgSheet) -> dict[str, str]:
+    """Draw the charts about all agents, each wide and small: their assets over each other, and what decisions cost."""
+    if not answers.paths:
+        return {}
+    ends = "; ".join(f"{path.label} {path.yuan[-1]:,.0f} yuan at last" for path in answers.paths)
+    agents = [path.label for path in answers.paths]
+
+    def paths(size: tuple[int, int], columns: int) -> str:
+        rows = -(-(len(agents) + 2) // columns)
+        return sheet.draw(
+            lambda ax: plot_paths(
+                ax,
+                answers.paths,
+                answers.ceiling,
+                calendar_year=answers.calendar_year,
+                columns=columns,
+                colors=PAGE_PALETTE,
+            ),
+            size=(size[0], size[1] + 17 * rows),
+            margins=Margins(60, 26, 14, 8 + 17 * rows),
+            label=f"Assets by day: {ends}.",
+        )
+
+    charts = {"paths": paths((1090, 215), 6), "paths_small": paths((400, 230), 2)}
+    if not answers.measured:
+        return charts
+    costs = {one.label: {words: part.estimate or 0.0 for words, part in one.parts.items()} for one in answers.measured}
+    told = "; ".join(
+        f"{who}: {', '.join(f'{kind} {cost:,.0f}' for kind, cost in by.items())}" for who, by in costs.items()
+    )
+
+    def parts(width: int, left: int, columns: int) -> str:
+        rows = -(-len(costs) // columns)
+        return sheet.draw(
+            lambda ax: plot_parts(ax, costs, agents=agents, columns=columns, colors=PAGE_PALETTE),
+            size=(width, 130 + 40 * len(costs) + 17 * rows),
+            margins=Margins(left, 40, 20, 8 + 17 * rows),
+            label=f"Yuan behind the reference by what was decided: {told}.",
+        )
+
+    return {**charts, "parts": parts(1090, 210, 6), "parts_small": parts(400, 190, 2)}
 
 
 def _amounts(story: YearStory, *names: str) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import terms
+from experiments.comparing.dimensions import DIMENSIONS, on_top_sentence
 from experiments.report.page import SvgSheet, asset, content_policy, environment, format_number, write_page
 from experiments.report.viewer import to_script_json
+from experiments.report.year_answers import NUM_TOLD, answer_years
 from experiments.report.year_journal import ANSWER_LIMIT, SAID_LIMIT, conduct_view, journal_payload, shown_journals
-from experiments.report.year_panels import year_figures
+from experiments.report.year_panels import answer_charts, year_figures
 from experiments.years.spec import with_aids
 from experiments.years.story import ExcludedYear, YearStory, read_excluded, read_story
 from experiments.years.summary import YEAR_HEADLINE, YEAR_METRICS, years_summary
@@ -83,20 +85,31 @@ def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedY
         if sum(other.header == story.header for other in stories) > 1:
             raise ValueError(f"runs has the year of {story.label} twice; name each year once")
     sheet = SvgSheet()
+    parts, common = named_groups(stories)
+    groups = {label: _group(label, part) for label, part in parts.items()}
+    answers = answer_years(parts, {label: group.metrics for label, group in groups.items()})
+    charts = answer_charts(answers, sheet)
     figures = [year_figures(story, sheet) for story in stories]
     css = asset("report.css", "year.css") + sheet.css()
     conducts = [conduct_view(story) for story in stories if story.transcript is not None]
     script = asset("dom.js", "year.js", *(["transcript.js"] if conducts else []))
     journals = shown_journals(stories)
     return (
-        environment(metric=_metric_number)
+        environment(metric=_metric_number, first_upper=lambda text: text[:1].upper() + text[1:])
         .get_template("year.html.j2")
         .render(
             title=title,
             policy=content_policy(css, script),
             css=css,
             script=script,
-            groups=group_years(stories),
+            groups=list(groups.values()),
+            answers=answers,
+            charts=charts,
+            common=common,
+            dimensions=DIMENSIONS,
+            on_top=on_top_sentence(answers.dimensions),
+            num_told=NUM_TOLD,
+            had=what_happened(stories),
             metrics=YEAR_METRICS,
             headline=YEAR_HEADLINE,
             years=list(zip(stories, figures, strict=True)),
@@ -113,13 +126,33 @@ def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedY
 
 
 def group_years(stories: Sequence[YearStory]) -> list[YearGroup]:
-    """Return the years by merchant, rules and length, each group with every metric over its years."""
-    parts: dict[str, list[YearStory]] = {}
+    """Return the years by agent, aids, rules and length, each group with every metric over its years."""
+    return [_group(label, part) for label, part in named_groups(stories)[0].items()]
+
+
+def named_groups(stories: Sequence[YearStory]) -> tuple[dict[str, list[YearStory]], str]:
+    """Return the years by agent, aids, rules and length, and in words what of that all have in common."""
+    parts: dict[tuple[str, str], list[YearStory]] = {}
     for story in stories:
         spec = story.header.spec
-        label = f"{with_aids(story.header.agent, spec)}, {spec.rules_label} rules, {spec.num_days} days"
-        parts.setdefault(label, []).append(story)
-    return [_group(label, part) for label, part in parts.items()]
+        game = f"{spec.rules_label} rules, {spec.num_days} days"
+        parts.setdefault((with_aids(story.header.agent, spec), game), []).append(story)
+    games = {game for _, game in parts}
+    is_one = len(games) == 1
+    return {who if is_one else f"{who}, {game}": part for (who, game), part in parts.items()}, "".join(
+        games if is_one else ()
+    )
+
+
+def what_happened(stories: Sequence[YearStory]) -> dict[str, bool]:
+    """Return which sections have anything to show."""
+    days = [row for story in stories for row in story.days]
+    return {
+        "stock": any(row["stock_age_days"] is not None for row in days),
+        "sales": any(row["sales"] for row in days),
+        "frauds": any(story.frauds for story in stories),
+        "suppliers": any(story.suppliers for story in stories),
+    }
 
 
 def _group(label: str, stories: Sequence[YearStory]) -> YearGroup:

@@ -22,6 +22,7 @@ from commerce.types import NegotiationRecord, World
 from commerce.year import Year
 from experiments.engine.folder import RunError
 from experiments.engine.header import Header
+from experiments.years.ledger_file import StoredLedger, read_ledger
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.supplier_words import RecordedWords
 from experiments.years.taking_over import BRANCH
@@ -82,11 +83,27 @@ class Scorecard(NamedTuple):
     spent: float
 
 
+class TalkRow(NamedTuple):
+    """A talk that ended in an order. Prices in yuan a unit; ``lost`` is what was paid above the supplier's floor."""
+
+    day: int
+    supplier: str
+    is_honest: bool
+    item: str
+    opening: float
+    bids: int
+    price: float
+    floor: float
+    units: int
+    lost: float
+
+
 @dataclass(frozen=True)
 class YearStory:
     """One year as a reader wants it; ``result`` is what ``result.json`` holds, ``days`` the rows of the daily steps.
 
-    ``transcript`` is that of an agent; a merchant says nothing.
+    ``transcript`` is that of an agent; a merchant says nothing. ``talks`` are those that ended in an order, the one
+    that lost most first, ``ledger`` what ``terms ledger`` stored.
     """
 
     header: Header[YearSpec]
@@ -99,6 +116,8 @@ class YearStory:
     frauds: Sequence[FraudRow]
     suppliers: Sequence[Scorecard]
     transcript: Transcript | None = None
+    talks: Sequence[TalkRow] = ()
+    ledger: StoredLedger | None = None
 
     @property
     def days(self) -> Sequence[Mapping[str, Any]]:
@@ -149,7 +168,8 @@ def read_story(folder: str | Path) -> YearStory:
     """Replay the finished year in ``folder`` and tell it; raises as :func:`replay_year` does."""
     header, year, calls = replay_year(folder)
     transcript = read_transcript(Path(folder)) if header.settings.keys() - {BRANCH} else None
-    return replace(_story(header, year, calls), transcript=transcript)
+    told = _story(header, year, calls)
+    return replace(told, transcript=transcript, ledger=read_ledger(Path(folder), told.result))
 
 
 def replay_year(folder: str | Path) -> ReplayedYear:
@@ -201,7 +221,29 @@ def _story(header: Header[YearSpec], year: Year, calls: Sequence[StoryCall]) -> 
         },
         frauds=_fraud_rows(year),
         suppliers=_scorecards(year),
+        talks=_talk_rows(year),
     )
+
+
+def _talk_rows(year: Year) -> list[TalkRow]:
+    world = year.setting.world
+    rows = [
+        TalkRow(
+            day=record.day_opened if record.day_closed is None else record.day_closed,
+            supplier=world.suppliers[record.supplier].name,
+            is_honest=record.is_honest,
+            item=world.skus.title[record.sku],
+            opening=to_yuan(record.opening_fen),
+            bids=len(record.offers),
+            price=to_yuan(record.price_fen),
+            floor=to_yuan(record.floor_fen),
+            units=record.quantity,
+            lost=to_yuan(record.quantity * (record.price_fen - record.floor_fen)),
+        )
+        for record in year.procurement.records(year.state.book)
+        if record.outcome == AGREEMENT and record.price_fen is not None
+    ]
+    return sorted(rows, key=lambda row: (-row.lost, row.day, row.supplier, row.item))
 
 
 def _within(windows: Sequence[StoryPeriod], num_days: int) -> list[StoryPeriod]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,12 +130,17 @@ class YearMode:
         return ({"attempts": [{"call_id": one.call_id, "text": "answered"}]} for one in sent)
 
     def extras(self, run: YearLog) -> Mapping[str, Iterable[str]]:
-        """Return what is wrong with the suppliers' words, where a model found them."""
-        if "voice" not in run.header.settings:
-            return {}
-        desk = run.session.year.procurement
-        voice = desk.voice if isinstance(desk, SupplierDesk) else None
-        return {SUPPLIER_WORDS: voice.findings() if isinstance(voice, RecordedWords) else ()}
+        """Return what is wrong with a ledger stored beside the year, and with suppliers' words of a model."""
+        from experiments.years.ledger_file import YEAR_LEDGER, ledger_findings
+
+        found: dict[str, Iterable[str]] = {}
+        if os.path.lexists(run.folder / YEAR_LEDGER) and (run.folder / RESULT).is_file():
+            found[YEAR_LEDGER] = ledger_findings(run.folder, read_year_result(run.folder))
+        if "voice" in run.header.settings:
+            desk = run.session.year.procurement
+            voice = desk.voice if isinstance(desk, SupplierDesk) else None
+            found[SUPPLIER_WORDS] = voice.findings() if isinstance(voice, RecordedWords) else ()
+        return found
 
 
 class YearReader:

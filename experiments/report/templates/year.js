@@ -123,3 +123,15 @@
   more.addEventListener("click", showMore);
   refresh();
 })();
+
+// One year's charts and tables at a time, where there are several.
+(() => {
+  const form = document.getElementById("year-picker");
+  const { shown } = form.elements;
+  if (shown.options.length < 2) return;
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  const show = () => { for (const node of document.querySelectorAll("[data-year]")) node.hidden = node.dataset.year !== shown.value; };
+  shown.addEventListener("change", show);
+  show();
+})();

@@ -17,7 +17,10 @@ from tests.experiments.report.cases import HOSTILE
 from tests.experiments.report.conftest import ARGUMENTS
 from tests.experiments.report.pages import Page, faults_of
 
-SECTIONS = {"summary", "assets", "stock", "sales", "fraud", "suppliers", "tools", "journal", "metrics"}
+SECTIONS = {
+    "answer", "talks", "dimensions", "summary", "assets", "stock", "sales", "fraud", "suppliers", "tools", "journal",
+    "metrics",
+}  # fmt: skip
 FIGURES = 7
 
 
@@ -37,8 +40,10 @@ def test_page_is_well_formed_safe_and_asks_nothing_of_the_network(page):
 
 def test_every_section_and_figure_is_there(page, stories):
     assert {section["id"] for section in page.of("section")} == SECTIONS
-    assert len(page.of("svg")) == FIGURES * len(stories)
-    assert page.words.count("How to read it:") == len(SECTIONS) - 1  # the table of all numbers has definitions instead
+    # The assets of all, wide and small, and nothing about frauds: nobody paid one.
+    assert len(page.of("svg")) == (FIGURES - 1) * len(stories) + 2
+    assert "Nobody paid a fraudulent supplier." in page.words
+    assert page.words.count("How to read it:") == len(SECTIONS) - 2  # the table of all numbers has definitions instead
     assert not re.search(r"\b(nan|NaN|inf|Infinity|None)\b", page.words)
 
 
