@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, NoReturn
 
 from commerce.argument_parser import TOO_DEEP, is_too_deep
 from commerce.state import state_digest
+from commerce.tools.pages import TablePage, canonical
 from commerce.year import Result, Year
 
 _DIGEST_LENGTH = 16
-_WRITTEN = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_check = json.JSONEncoder(allow_nan=False, check_circular=False).encode
 
 
 class DivergedError(ValueError):
@@ -43,7 +44,20 @@ def entry_from_json(data: Mapping[str, Any]) -> Entry:
 
 def result_digest(result: Result) -> str:
     """Return a short digest of everything an agent was told."""
-    return hashlib.sha256(_WRITTEN(result.to_json_object()).encode()).hexdigest()[:_DIGEST_LENGTH]
+    return hashlib.sha256(_written(result).encode()).hexdigest()[:_DIGEST_LENGTH]
+
+
+def _written(result: Result) -> str:
+    """Return the canonical JSON of an answer; its pages are written from their columns."""
+    answer = result.answer
+    if result.error is not None or not isinstance(answer, Mapping):
+        return canonical(result.to_json_object())
+    parts = (
+        f"{canonical(name)}:{part.written() if isinstance(part, TablePage) else canonical(part)}"
+        for name, part in sorted(answer.items())
+    )
+    rest = canonical({"notices": list(result.notices), "ok": result.ok, "time": dict(result.time)})
+    return f'{{"data":{{{",".join(parts)}}},{rest[1:]}'
 
 
 def recordable(arguments: Any) -> Any:
@@ -51,7 +65,7 @@ def recordable(arguments: Any) -> Any:
     if is_too_deep(arguments):
         return TOO_DEEP
     try:
-        json.dumps(arguments, allow_nan=False)
+        _check(arguments)
     except (TypeError, ValueError):
         return json.dumps(arguments, default=repr, skipkeys=True)
     return arguments
@@ -69,7 +83,7 @@ def diverged(written: Entry, found: object) -> NoReturn:
 
 
 def _canonical(entry: Entry) -> str:
-    return _WRITTEN(entry.to_json_object())
+    return canonical(entry.to_json_object())
 
 
 def replay_calls(year: Year, entries: Iterable[Entry]) -> Year:

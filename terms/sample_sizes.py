@@ -60,17 +60,22 @@ def needed_episodes(values: Floats, clusters: NDArray[np.intp], half_width: floa
     return Needed(*(None if each is None else math.ceil(each * float(counts.mean())) for each in found))
 
 
-def needed_for_difference(blocks: Floats, delta: float | None = None) -> Needed:
-    """Return how many blocks would show a difference of ``delta``, by default the mean of ``blocks`` itself."""
+def needed_for_difference(blocks: Floats, delta: float | None = None, power: float = POWER) -> Needed:
+    """Return how many blocks would show a difference of ``delta``, by default the mean of ``blocks`` itself.
+
+    ``power`` is how surely; it must lie between 0.5 and 1.
+    """
+    if not 0.5 <= power < 1:
+        raise ValueError(f"power={power}; it must be at least 0.5 and below 1")
     if delta is not None and not (math.isfinite(delta) and delta != 0):
         raise ValueError(f"difference={delta}; it must be a number other than 0")
     if not np.isfinite(spread_of(blocks).error):
         return NO_NUMBER
     spread, mean = float(blocks.std(ddof=1)), float(blocks.mean())
     if delta is not None:
-        return Needed(*(_for_effect(abs(delta) / each) for each in (spread, *deviation_bounds(blocks))))
+        return Needed(*(_for_effect(abs(delta) / each, power) for each in (spread, *deviation_bounds(blocks))))
     near, far = _effect_bounds(mean / spread, len(blocks))
-    return Needed(_for_effect(abs(mean) / spread), _for_effect(far), _for_effect(near))
+    return Needed(*(_for_effect(effect, power) for effect in (abs(mean) / spread, far, near)))
 
 
 def deviation_bounds(blocks: Floats) -> tuple[float, float]:
@@ -86,11 +91,11 @@ def deviation_bounds(blocks: Floats) -> tuple[float, float]:
     return low, high
 
 
-def _for_effect(effect: float) -> int | None:
+def _for_effect(effect: float, power: float) -> int | None:
     if effect == 0:
         return None
     z = normal_quantile(1 - SIGNIFICANCE / 2)
-    return max(FEW, math.ceil(((z + normal_quantile(POWER)) / effect) ** 2 + z**2 / 2 + 1))
+    return max(FEW, math.ceil(((z + normal_quantile(power)) / effect) ** 2 + z**2 / 2 + 1))
 
 
 def _for_width(ratio: float) -> int:

@@ -14,9 +14,12 @@ _LONGEST_INTEGER = 300
 """Digits: more cannot be a float, and would stop whatever computes with it."""
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def strict_dumps(value: object) -> str:
     """Return compact, key-sorted JSON; a NaN or infinity raises, because it is not JSON."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def strict_loads(text: str | bytes, *, unique_keys: bool = True) -> Any:

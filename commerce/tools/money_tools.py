@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from commerce import shopkeeping
@@ -16,7 +18,7 @@ from commerce.setting import Setting
 from commerce.state import Inbound, YearState
 from commerce.tools import arguments as args
 from commerce.tools.handling import Data, Desk, clock, paged
-from commerce.tools.pages import TablePage, bounds
+from commerce.tools.pages import TablePage, bounds, written_names
 from commerce.types import Speed
 
 _NUM_UPCOMING = 5
@@ -86,13 +88,18 @@ def _items(setting: Setting, state: YearState, given: args.CheckWarehouse) -> Ta
     )
     unit_days = np.add.reduceat((state.day - lots.day) * lots.units, starts)[where].tolist() if len(starts) else []
 
-    def make() -> list[Data]:
-        ages = (tomorrow - 1 - lots.day).tolist()
-        every_lot = [{"age_days": age, "units": units} for age, units in zip(ages, lots.units.tolist(), strict=True)]
+    def columns() -> Iterator[tuple[int, int, int, int, int, int, int]]:
         bill = storage_bill(lots, tomorrow, setting.storage_fen, setting.rules)
         bills = round_fen(sum_by(lots.owner, bill, setting.num_skus))[skus].tolist()
+        places = (skus.tolist(), starts[where].tolist(), ends[where].tolist())
+        return zip(*places, unlisted, on_hand, value_fen, bills, strict=True)
+
+    def lot_columns() -> Iterator[tuple[int, int]]:
+        return zip((tomorrow - 1 - lots.day).tolist(), lots.units.tolist(), strict=True)
+
+    def make() -> list[Data]:
+        every_lot = [{"age_days": age, "units": units} for age, units in lot_columns()]
         titles, categories = setting.world.skus.title, setting.world.category_names
-        columns = (skus.tolist(), starts[where].tolist(), ends[where].tolist(), unlisted, on_hand, value_fen, bills)
         return [
             {
                 "product_id": names[sku],
@@ -104,7 +111,17 @@ def _items(setting: Setting, state: YearState, given: args.CheckWarehouse) -> Ta
                 "lots": every_lot[start:end],
                 "storage_next_night": bill_fen / 100,
             }
-            for sku, start, end, free, units, fen, bill_fen in zip(*columns, strict=True)
+            for sku, start, end, free, units, fen, bill_fen in columns()
+        ]
+
+    def write() -> list[str]:
+        every_lot = [f'{{"age_days":{age},"units":{units}}}' for age, units in lot_columns()]
+        ids, titles, categories, _ = written_names(setting.world)
+        return [
+            f'{{"average_cost":{round(fen / units / 100, 4)!r},"category":{categories[sku]},'
+            f'"lots":[{",".join(every_lot[start:end])}],"on_hand":{units},"product_id":{ids[sku]},'
+            f'"storage_next_night":{bill_fen / 100!r},"title":{titles[sku]},"unlisted":{free}}}'
+            for sku, start, end, free, units, fen, bill_fen in columns()
         ]
 
     cheap = {
@@ -113,15 +130,27 @@ def _items(setting: Setting, state: YearState, given: args.CheckWarehouse) -> Ta
         "on_hand": on_hand,
         "unit_days": unit_days,
     }
-    return TablePage(make, given.page, given.page_size, len(starts), cheap)
+    return TablePage(make, given.page, given.page_size, len(starts), cheap, write)
 
 
 def _inbound(setting: Setting, state: YearState, given: args.CheckWarehouse) -> TablePage:
     """Return the purchase orders on their way."""
     rows = state.inbound[bounds(given.page, given.page_size)]
-    return TablePage(
-        lambda: [_show_inbound(setting, row) for row in rows], given.page, given.page_size, len(state.inbound)
-    )
+
+    def make() -> list[Data]:
+        return [_show_inbound(setting, row) for row in rows]
+
+    def write() -> list[str]:
+        names, date = written_names(setting.world), setting.iso_date
+        return [
+            f'{{"expected_from":"{date(row.told_first_day)}","expected_to":"{date(row.told_last_day)}",'
+            f'"ordered":"{date(row.placed_day)} {clock(row.placed_minute)}","product_id":{names.ids[row.sku]},'
+            f'"purchase_order":{row.order_id},"quantity":{row.quantity},"supplier":{names.suppliers[row.supplier]},'
+            f'"unit_price":{row.unit_price_fen / 100!r}}}'
+            for row in rows
+        ]
+
+    return TablePage(make, given.page, given.page_size, len(state.inbound), None, write)
 
 
 def _show_inbound(setting: Setting, row: Inbound) -> Data:

@@ -12,7 +12,7 @@ from commerce.refusals import RefusedError
 from commerce.state import StoreState
 from commerce.tools import arguments as args
 from commerce.tools.handling import Data, Desk, each_item
-from commerce.tools.pages import TablePage, bounds
+from commerce.tools.pages import TablePage, bounds, written_names
 
 
 def open_store(desk: Desk, given: args.OpenStore) -> Data:
@@ -127,8 +127,17 @@ def _products(desk: Desk, store: StoreState, given: args.CheckStoreStatus) -> Ta
             for product_id, sku, units, fen, sold, returned in zip(ids, skus, *columns, strict=True)
         ]
 
+    def write() -> list[str]:
+        written, titles, categories, _ = written_names(world)
+        return [
+            f'{{"category":{categories[sku]},"product_id":{written[sku]},"quantity":{units},'
+            f'"retail_price":{fen / 100!r},"title":{titles[sku]},"yesterday_returned":{returned},'
+            f'"yesterday_sold":{sold}}}'
+            for sku, units, fen, sold, returned in zip(skus, *columns, strict=True)
+        ]
+
     cheap = {"product_id": ids, "quantity": columns[0], "yesterday_sold": columns[2]}
-    return TablePage(make, given.page, given.page_size, len(all_places), cheap)
+    return TablePage(make, given.page, given.page_size, len(all_places), cheap, write)
 
 
 def publish_to_store(desk: Desk, given: args.PublishToStore) -> Data:

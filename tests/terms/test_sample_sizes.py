@@ -90,3 +90,13 @@ def test_the_interval_of_the_number_holds_the_truth(rng):
     assert truth == 73
     held = [each.low <= truth and (each.high is None or truth <= each.high) for each in found]
     assert 0.93 <= np.mean(held) <= 0.985
+
+
+def test_more_power_takes_more_blocks():
+    """(1.960 + 1.282)^2 / 0.25 + 1.960^2 / 2 + 1 = 44.95: an effect of a half is seen with 90 % power from 45 on."""
+    blocks = np.array([0.0, 2.0] * 50) + 1.0
+    spread = float(blocks.std(ddof=1))
+    assert needed_for_difference(blocks, spread / 2, power=0.9).estimate == 45
+    assert needed_for_difference(blocks, spread / 2).estimate == 35
+    with pytest.raises(ValueError, match=r"power=0\.4"):
+        needed_for_difference(blocks, power=0.4)

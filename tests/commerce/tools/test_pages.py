@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import random
 
-from commerce.config import PAPER
+import pytest
+
+from commerce.config import PAPER, RULE_SETS
 from commerce.merchants import build_merchant
+from commerce.replay import result_digest
 from commerce.tools.pages import DERIVED_COLUMNS, TablePage, bounds, read_columns, told
 from commerce.year import Result, Year
 from tests.commerce.builders import default_world
+from tests.commerce.fuzzing import Fuzzer
 
 COLUMNS = {"check_warehouse": ("items", ("product_id", "unlisted", "on_hand", "unit_days")),
            "check_store_status": ("products", ("product_id", "quantity", "yesterday_sold"))}  # fmt: skip
@@ -34,6 +40,9 @@ def test_columns_are_those_of_the_rows():
     num = 0
     for tool, result, _ in looks(at_once=False):
         part, names = COLUMNS[tool]
+        for name, one in result.answer.items():
+            if isinstance(one, TablePage):
+                assert one.written() == json.dumps(result.data[name], sort_keys=True, separators=(",", ":"))
         page = result.answer.get(part)
         if page is not None:
             assert isinstance(page, TablePage)
@@ -46,6 +55,18 @@ def test_rows_made_late_are_those_of_the_moment_of_the_call():
     early, late = ([text for _, _, text in looks(at_once=at_once)] for at_once in (True, False))
     assert len(early) > 50
     assert early == late
+
+
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+def test_the_digest_of_an_answer_is_that_of_its_json(rules):
+    year, part = Year(default_world(), rules), 0
+    fuzzer = Fuzzer(year, random.Random(8))
+    for _ in range(400):
+        result = year.call(*fuzzer.call())
+        text = json.dumps(result.to_json_object(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        assert result_digest(result) == hashlib.sha256(text.encode()).hexdigest()[:16]
+        part += result.ok
+    assert part > 100
 
 
 def test_pages_of_a_table():
