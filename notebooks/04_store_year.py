@@ -11,11 +11,11 @@
 # ---
 
 # %% [markdown]
-# # The store year
+# # The store year, and where its money went
 #
-# A merchant starts with 100,000 yuan and runs up to four stores for a year. It buys by bargaining with suppliers, some
-# of them fraudulent, and every yuan and every unit is accounted for. The year follows from its calls alone, so the
-# figures below are read from a stored year by replaying it.
+# A merchant starts with 100,000 yuan and runs up to four stores for a year. It buys by bargaining with suppliers,
+# some of them fraudulent, and every yuan and every unit is accounted for. The year follows from its calls alone, so
+# it can be replayed, taken over by somebody else in the middle, and taken apart.
 
 # %%
 import os
@@ -24,106 +24,135 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from commerce.merchants import MERCHANTS
-from commerce.world import DEFAULT_SEED
+from commerce.branching import Branches, Repeated
+from commerce.merchants import build_merchant
+from commerce.metrics import year_metrics
+from commerce.money import to_yuan
+
+# %%
 from experiments.plots import years as year_plots
+from experiments.plots.year_answers import AssetsPath, Ceiling, plot_parts, plot_paths
+from experiments.report.year_answers import assets_by_day
+from experiments.years.regrets import ledger_of
 from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
-from experiments.years.story import read_story
-from experiments.years.summary import years_summary
+from experiments.years.story import read_story, replay_year
+
+# %%
+from oracle.store.bound import year_bound
+from oracle.store.regret import STREAM_WORDS
+from oracle.store.regret_streams import Stream
 
 # %%
 FAST = bool(os.environ.get("TERMS_FAST"))
-NUM_DAYS, NUM_WORLDS = (45, 2) if FAST else (365, 5)
+NUM_DAYS, TAKEN_OVER = (40, 20) if FAST else (120, 40)
+SPEC = YearSpec(world_seed=3, rules="fair", num_days=NUM_DAYS)
 
 # %% [markdown]
 # ## One year
 #
-# The rule-based merchant uses nothing but what the tools tell it.
+# `rule-based` uses nothing but what the tools tell it, `first-quote` the same and never haggles.
 
 # %%
 folder = Path(tempfile.mkdtemp())
-spec = YearSpec(world_seed=DEFAULT_SEED, rules="fair", num_days=NUM_DAYS)
-played = run_year(folder / "year", spec, "rule-based")
-story = read_story(folder / "year")
-print(f"{len(story.calls):,} calls, ended by {played.result['end']}")
-for number, event in enumerate(story.events, 1):
-    print(number, event.name, f"days {event.first_day} to {event.last_day}")
+for name in ("rule-based", "first-quote"):
+    run_year(folder / name, SPEC, name)
+story, other = read_story(folder / "rule-based"), read_story(folder / "first-quote")
+print(f"{len(story.calls):,} calls, ended by {story.result['end']}")
 
 # %%
-figure, ax = plt.subplots(figsize=(9, 4))
-year_plots.plot_assets(ax, story)
-plt.show()
-
-# %% [markdown]
-# How to read it: the black line is the score so far, the shade above it money that sits in goods. Numbered bands
-# are the events listed above, the bars along the foot are promotions.
-
-# %%
-figure, ax = plt.subplots(figsize=(9, 4))
-year_plots.plot_cash(ax, story)
+figure, axes = plt.subplots(1, 2, figsize=(13, 4))
+year_plots.plot_cash(axes[0], story)
+year_plots.plot_sales(axes[1], story)
 plt.show()
 
 # %% [markdown]
 # How to read it: only the bank pays bills, and ten mornings in a row below the zero line end the year; escrow becomes
-# wallet after nine days, and wallet becomes bank only when the merchant withdraws it.
+# wallet after nine days, and wallet becomes bank only when the merchant withdraws it. Right, each colour is a store,
+# its height its revenue a day, averaged over the last seven days.
 
 # %% [markdown]
-# ## Stock and sales
-
-# %%
-figure, axes = plt.subplots(1, 2, figsize=(13, 4))
-year_plots.plot_stock_age(axes[0], story)
-year_plots.plot_storage_bill(axes[1], story)
-plt.show()
-
-# %% [markdown]
-# How to read it: storage grows dearer with the age of a lot, up to nine times after 180 days, so a rising left line
-# makes the right one rise faster than the stock does.
-
-# %%
-figure, ax = plt.subplots(figsize=(9, 4))
-year_plots.plot_sales(ax, story)
-plt.show()
-
-# %% [markdown]
-# How to read it: each colour is a store, its height its revenue a day, averaged over the last seven days; look for
-# steps at the numbered events and at the promotions.
-
-# %% [markdown]
-# ## Fraud and time
-
-# %%
-figure, ax = plt.subplots(figsize=(9, 3))
-year_plots.plot_frauds(ax, story)
-plt.show()
-
-# %% [markdown]
-# How to read it: blue was paid before the merchant could know, orange after a short delivery, a fee or the return trace
-# had shown it; false urgency and promised discounts leave no such evidence, so they are always blue.
-
-# %%
-figure, ax = plt.subplots(figsize=(9, 5))
-year_plots.plot_tools(ax, story)
-plt.show()
-
-# %% [markdown]
-# How to read it: a tool whose blue bar is longer than its orange one is slow; waiting for the next day takes whatever
-# is left of the day, so a long bar there is time the merchant did not use.
-
-# %% [markdown]
-# ## Four merchants
+# ## Where the money went
 #
-# Each merchant plays the same worlds and meets the same demand, events and supplier noise. Intervals are over worlds.
+# The planner that knows everything hidden plays the same world. The gap between the two years is split into six kinds
+# of decisions by carrying out every mixture of them on the same draws: the parts are exact Shapley values, to the
+# fen. The statement beside it has every fen of the year in exactly one row and asks nothing that did not happen.
 
 # %%
-worlds = range(DEFAULT_SEED, DEFAULT_SEED + NUM_WORLDS)
-results = [
-    run_year(folder / f"{name}-{seed}", YearSpec(world_seed=seed, rules="fair", num_days=NUM_DAYS), name).result
-    for name in MERCHANTS
-    for seed in worlds
-]
-for name in MERCHANTS:
-    summary = years_summary([one for one in results if one["agent"] == name])
-    for metric in ("final_assets", "is_bankrupt", "se_plus", "bad_spend_pct"):
-        print(f"{name:14}{metric:16}", summary[metric])
+year = replay_year(folder / "rule-based").year
+reference = str(folder / "first-quote") if FAST else "full-knowledge-planner"
+ledger = ledger_of(year, "rule-based", reference)
+print(ledger.regret.sentence)
+for row in ledger.statement.rows:
+    if row.fen:
+        print(f"{row.name:18}{row.kind:10}{to_yuan(row.fen):14,.2f}")
+
+# %%
+parts = {STREAM_WORDS[Stream(row.stream)]: to_yuan(row.part_fen) for row in ledger.regret.rows}
+figure, ax = plt.subplots(figsize=(9, 3.5))
+plot_parts(ax, {"rule-based": parts}, columns=2)
+plt.show()
+
+# %% [markdown]
+# How to read it: how many thousand yuan the reference's decisions would have brought in place of the merchant's own;
+# a bar to the left says that the merchant decided better. It is no forecast, as all other decisions stay as they
+# were.
+
+# %% [markdown]
+# ## The costliest talks
+#
+# A talk cost what was paid above the least that its supplier would have taken, times the units bought.
+
+# %%
+for talk in story.talks[:10]:
+    print(f"day {talk.day:3}  {talk.lost:9,.0f} yuan: {talk.units:4} x {talk.item}, quoted {talk.opening:,.2f}, "
+          f"paid {talk.price:,.2f}, to be had at {talk.floor:,.2f}{'' if talk.is_honest else ', a fraud'}")  # fmt: skip
+
+# %% [markdown]
+# Some buys are dearer than a quote the merchant had itself been given before. `--aid remind` tells it so in each talk
+# and `--aid enforce` holds it to that quote, on the same draws: what is gained by the first was not remembered, by
+# the second remembered in vain.
+
+# %%
+for told in (story, other):
+    metrics = told.result["metrics"]
+    print(f"{told.header.agent:12} dearer than own quote: {metrics['dearer_buys']['value']:.0%} of "
+          f"{metrics['dearer_buys']['n']} buys, {metrics['dearer_paid']['value']:,.0f} yuan")  # fmt: skip
+
+# %% [markdown]
+# ## Somebody else takes over
+#
+# On the morning of a day another merchant goes on with the year of `first-quote`, and meets the draws that the year
+# had in store. The same decisions give the same year to the last byte, which is the null of the comparison.
+
+# %%
+branches = Branches(replay_year(folder / "first-quote").year)
+haggler = build_merchant("rule-based", branches.morning(0).setting.world, branches.morning(0).setting.rules, 0)
+taken_over = branches.branch(TAKEN_OVER, haggler)
+same = branches.branch(TAKEN_OVER, Repeated(replay_year(folder / "first-quote").year))
+played = other.result["metrics"]["final_assets"]["value"]
+print(f"first-quote to the end {played:,.0f} yuan, the same again {to_yuan(same.final_fen):,.0f}, "
+      f"with rule-based from day {TAKEN_OVER} on {to_yuan(taken_over.final_fen):,.0f}")  # fmt: skip
+
+# %% [markdown]
+# ## How far anybody could come
+#
+# The bound holds for the expected final assets of any merchant, whatever it knows. Luck of demand and of returns,
+# which nobody decides, can be taken out of a year: its luck-adjusted assets have the same mean and vary less.
+
+# %%
+bound = year_bound(year.setting.world, year.setting.rules)
+metrics = year_metrics(year)
+print(f"assets {metrics['final_assets'].value:,.0f}, adjusted {metrics['luck_adjusted_assets'].value:,.0f}, "
+      f"bound {bound.upper:,.0f} yuan")  # fmt: skip
+
+# %%
+paths = [AssetsPath(told.header.agent, tuple(assets_by_day(told))) for told in (story, other)]
+best = AssetsPath(ledger.regret.reference, tuple(map(to_yuan, ledger.regret.reference_path_fen)))
+figure, ax = plt.subplots(figsize=(10, 4))
+plot_paths(ax, paths, Ceiling(best, bound.upper), columns=3)
+plt.show()
+
+# %% [markdown]
+# How to read it: the dashed line is the reference of the ledger; the shade between its end and the bound is what
+# nobody knows how to earn yet, or nobody can.

@@ -16,6 +16,7 @@ from experiments.years.ledger_file import write_ledger
 from experiments.years.regrets import YearLedger, check_reference, ledger_of
 from experiments.years.story import replay_year
 from experiments.years.year_mode import read_year_result
+from oracle.store.bound import year_bound
 from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER
 
 _WORKERS = 2
@@ -35,7 +36,8 @@ def ledger(
     with open_executor(where.workers or _WORKERS, where.scheduler) as executor:
         header, year, _ = replay_year(run)
         found = ledger_of(year, header.agent, reference, executor=executor)
-    write_ledger(run, found.to_json_object(), found.regret.reference_path_fen, read_year_result(run))
+    bound_fen = round(100 * year_bound(year.setting.world, year.setting.rules).upper)
+    write_ledger(run, found.to_json_object(), found.regret.reference_path_fen, bound_fen, read_year_result(run))
     if as_json:
         out(json.dumps(found.to_json_object(), allow_nan=False))
         return

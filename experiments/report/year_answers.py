@@ -243,7 +243,7 @@ def mean_path(paths: Sequence[Sequence[float]]) -> tuple[float, ...]:
 
 
 def _ceiling(stories: Sequence[YearStory]) -> Ceiling:
-    """Return the reference's path, one for each world that has it, where all ledgers are of one reference."""
+    """Return the reference's path and the bound, one for each world, where all ledgers are of one reference."""
     ledgers: dict[str, Any] = {
         story.result["world_digest"]: story.ledger
         for story in stories
@@ -253,7 +253,8 @@ def _ceiling(stories: Sequence[YearStory]) -> Ceiling:
     if len(names) != 1:
         return Ceiling()
     paths = [[fen / 100 for fen in ledger.path_fen] for ledger in ledgers.values()]
-    return Ceiling(AssetsPath(names.pop(), mean_path(paths)))
+    bound = sum(ledger.bound_fen for ledger in ledgers.values()) / len(ledgers) / 100
+    return Ceiling(AssetsPath(names.pop(), mean_path(paths)), bound)
 
 
 def yuan_words(yuan: float) -> str:

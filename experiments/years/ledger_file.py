@@ -25,7 +25,7 @@ class StoredLedger(NamedTuple):
     """A ledger as it was stored. Money in fen.
 
     ``parts``, ``alone`` and ``all_but`` are by stream, ``statement`` by row; ``path_fen`` are the assets of
-    ``reference`` by day.
+    ``reference`` by day, and ``bound_fen`` what nobody ends above on average.
     """
 
     reference: str
@@ -36,9 +36,12 @@ class StoredLedger(NamedTuple):
     all_but: Mapping[Stream, int]
     statement: Mapping[str, int]
     path_fen: tuple[int, ...]
+    bound_fen: int
 
 
-def write_ledger(folder: Path, ledger: Mapping[str, Any], path_fen: Sequence[int], result: Mapping[str, Any]) -> None:
+def write_ledger(
+    folder: Path, ledger: Mapping[str, Any], path_fen: Sequence[int], bound_fen: int, result: Mapping[str, Any]
+) -> None:
     """Store the ledger of the year in ``folder``.
 
     Parameters
@@ -47,10 +50,12 @@ def write_ledger(folder: Path, ledger: Mapping[str, Any], path_fen: Sequence[int
         Both layers as JSON types.
     path_fen
         Assets of the reference by day.
+    bound_fen
+        Bound on the expected final assets of anybody in this world.
     result
         What ``result.json`` of the year holds.
     """
-    found = {"state_digest": result["state_digest"], **ledger, "path_fen": list(path_fen)}
+    found = {"state_digest": result["state_digest"], **ledger, "path_fen": list(path_fen), "bound_fen": bound_fen}
     write_atomically(folder / YEAR_LEDGER, _written(found))
 
 
@@ -104,7 +109,15 @@ def _stored(found: Mapping[str, Any]) -> StoredLedger:
     )
     gap, path = int(regret["gap_fen"]), tuple(map(int, found["path_fen"]))
     return StoredLedger(
-        str(regret["reference"]), int(regret["reference_fen"]), gap, parts, alone, all_but, statement, path
+        str(regret["reference"]),
+        int(regret["reference_fen"]),
+        gap,
+        parts,
+        alone,
+        all_but,
+        statement,
+        path,
+        int(found["bound_fen"]),
     )
 
 

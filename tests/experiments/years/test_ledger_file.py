@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
         run_year(base / name, SPEC, name)
     found = ledger_of(replay_year(base / "first-quote").year, "first-quote", str(base / "rule-based"))
     result = read_year_result(base / "first-quote")
-    write_ledger(base / "first-quote", found.to_json_object(), found.regret.reference_path_fen, result)
+    write_ledger(base / "first-quote", found.to_json_object(), found.regret.reference_path_fen, 10**9, result)
     return base / "first-quote"
 
 
@@ -41,6 +41,7 @@ def test_what_was_stored_is_read_back_and_adds_up(folder):
     assert sum(found.parts.values()) == found.gap_fen == found.reference_fen - final
     assert sum(found.statement.values()) == final - 10_000_000
     assert len(found.path_fen) == SPEC.num_days
+    assert found.bound_fen == 10**9
     other = read_year_result(folder.parent / "rule-based")
     days = [row["bank_fen"] + row["wallet_fen"] + row["escrow_fen"] for row in other["days"]]
     assert list(found.path_fen) == days

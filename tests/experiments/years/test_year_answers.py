@@ -27,7 +27,7 @@ def ledger(story, prices, suppliers, shipping):
     }  # fmt: skip
     gap, rows = sum(parts.values()), dict.fromkeys(STATEMENT, 0) | {"ordered": 5_00, "unsold": -2_00}
     path = tuple(range(1, story.header.spec.num_days + 1))
-    return StoredLedger("best", final + gap, gap, parts, parts, parts, rows, path)
+    return StoredLedger("best", final + gap, gap, parts, parts, parts, rows, path, 7_000_00)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,7 @@ def test_years_of_one_agent_are_told_by_their_mean(stories):
     assert (one.num_years, one.num_measured, one.gap.estimate, one.gap.n) == (2, 2, 200.0, 2)
     assert "on average over 2 years" in one.sentence
     assert found.lead == f"{one.label} {one.sentence}."
+    assert found.ceiling.bound == 7000.0
     assert found.ceiling.reference == AssetsPath("best", tuple(day / 100 for day in range(1, 46)))
     half = answers_of([pair[0], stories[1]]).agents[0]
     assert (half.num_years, half.num_measured, half.gap.n) == (2, 1, 1)
