@@ -42,6 +42,8 @@ _LEAST_SHARE = 1e-3
 """Of the demand next to a point without any that stands for it."""
 _ROUNDING_FEN = 2.0
 """Most that whole fen can add to a unit: half a fen each to its price and commission, one to what a refund leaves."""
+_HALF_FEN = 0.5
+"""Most that rounding can take off the freight of an order."""
 _NIGHTS = 2
 """Nights that a unit lies in the warehouse at least: received or returned at 08:00, shown to customers a day later and
 sold at the end of that."""
@@ -103,12 +105,13 @@ class UnitMargins:
         net = (1 - rules.commission) * reference
         gain = net * ratios + _ROUNDING_FEN - mu * self.cost[rows][:, None]
         raised = price_return_factor(ratios, rules)
-        nights = _NIGHTS * setting.storage_fen[rows][:, None]
+        nights = _NIGHTS * min(factor for _, factor in rules.storage_steps) * setting.storage_fen[rows][:, None]
         worth = np.full(gain.shape, -np.inf)
         for cost, factor in zip(rules.speed_cost, rules.speed_returns, strict=True):
             rate = np.minimum(rules.return_cap, np.minimum(rules.return_cap, natural * raised) * factor)
             kept = np.where(gain > 0, 1 - rate, 1 - rules.return_cap)
-            worth = np.maximum(worth, kept * gain - psi * (setting.freight_fen[rows][:, None] * cost + nights))
+            freight = np.maximum(0.0, setting.freight_fen[rows][:, None] * cost - _HALF_FEN)
+            worth = np.maximum(worth, kept * gain - psi * (freight + nights))
         steeper = np.abs(np.diff(raised) / np.diff(ratios))
         steepest = np.maximum(np.append(0.0, steeper), np.append(steeper, 0.0)) * max(rules.speed_returns) * natural
         slope = net + steepest * np.abs(gain)
