@@ -74,7 +74,7 @@ def test_against_itself_nothing_is_lost(plans, name):
     assert len(found.mixtures) == 1
 
 
-@pytest.mark.parametrize("name", ["random-legal", "idle"])
+@pytest.mark.parametrize("name", [pytest.param("random-legal", marks=pytest.mark.slow), "idle"])
 def test_years_without_a_common_product(plans, name):
     found = ledger(plans[name], plans["first-quote"], max_cut=1.0)
     assert sum(row.part_fen for row in found.rows) == found.gap_fen
