@@ -1,4 +1,4 @@
-"""Merchants that need no key: idle, random, rule-based, some with a bad habit, and one that knows what is hidden."""
+"""Merchants that need no key: idle, random, rule-based, and some with a bad habit."""
 
 from commerce.merchants.base import Merchant, play_year
 from commerce.merchants.merchant_registry import MERCHANTS, build_merchant

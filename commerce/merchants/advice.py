@@ -1,4 +1,4 @@
-"""What a trading merchant believes about the market; the two trading merchants differ in nothing else."""
+"""What a trading merchant believes about the market."""
 
 from __future__ import annotations
 
@@ -53,9 +53,6 @@ class Advice(Protocol):
     def choose_suppliers(self, suppliers: Sequence[SupplierCard]) -> list[SupplierCard]:
         """Return whom to ask, the best first."""
 
-    def bid(self, product: MarketProduct, supplier: SupplierCard) -> float | None:
-        """Return a price worth repeating until it is taken; ``None`` to press with low bids and take the counter."""
-
 
 class PublicAdvice:
     """Beliefs from what the tools show to everybody."""
@@ -80,10 +77,6 @@ class PublicAdvice:
         """Prefer proven ones, then the cheapest seen."""
         usable = [card for card in suppliers if not card.is_blocked]
         return sorted(usable, key=lambda card: (card.deliveries == 0, card.ratio, card.email))
-
-    def bid(self, product: MarketProduct, supplier: SupplierCard) -> float | None:
-        """Press and take the counter."""
-        return None
 
 
 def category_score(detail: dict[str, Any]) -> float:

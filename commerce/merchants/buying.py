@@ -50,11 +50,6 @@ class Buyer:
     def scout(self, product: MarketProduct, budget: float) -> None:
         """Press every supplier of a category at once, then give test orders to the cheapest."""
         cards = [card for card in self.find_suppliers(product.category) if not card.is_blocked]
-        ranked = self._advice.choose_suppliers(cards)
-        bid = self._advice.bid(product, ranked[0]) if ranked else None
-        if bid is not None:
-            self._insist(ranked[0], [(product, _TEST_UNITS, bid)], budget)
-            return
         for _ in range(self._press_bids):
             if cards:
                 self._say(cards, [self._low_bid(product)])
@@ -70,30 +65,9 @@ class Buyer:
         if not cards:
             return
         card = cards[0]
-        bids = [(product, units, self._advice.bid(product, card)) for product, units in needs]
-        known = [(product, units, bid) for product, units, bid in bids if bid is not None]
-        if known:
-            self._insist(card, known, budget)
-            return
         for _ in range(self._press_bids):
             self._say([card], [self._low_bid(product) for product, _ in needs])
         self._take(card, affordable(needs, card.ratio, min(budget, self.bank)))
-
-    def _insist(self, card: SupplierCard, wanted: list[tuple[MarketProduct, int, float]], budget: float) -> None:
-        """Repeat a fair bid until it is taken."""
-        for _ in range(8):
-            moves = []
-            left = min(budget, self.bank)
-            for product, units, bid in wanted:
-                num = min(units, int(left / bid))
-                if num > 0:
-                    left -= num * bid
-                    moves.append(move("offer", product, bid, num))
-            if not moves or self.minutes_left <= 30:
-                return
-            taken = self._say([card], moves)
-            wanted = [row for row in wanted if row[0].product_id not in taken]
-            budget -= sum(taken.values())
 
     def _take(self, card: SupplierCard, needs: Sequence[tuple[MarketProduct, int]]) -> None:
         """Accept the standing prices of a supplier, or offer what it asked first."""

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from commerce.config import Rules
 from commerce.merchants.advice import PublicAdvice
 from commerce.merchants.base import Shopkeeper
-from commerce.merchants.full_information import FullInformationAdvice
 from commerce.merchants.oddities import first_quote, fraud_seeker, listing_hoarder, price_gouger
 from commerce.merchants.simple import IdleMerchant, RandomLegalMerchant
 from commerce.merchants.trading import TradingMerchant
@@ -41,10 +40,6 @@ _ENTRIES: dict[str, _Entry] = {
     "fraud-seeker": _Entry(
         "Rule-based, but buys from fraudulent suppliers, pays their fees and forgives them.",
         lambda world, rules, seed: fraud_seeker(world, rules),
-    ),
-    "privileged": _Entry(
-        "Rule-based, but knows demand, floors and frauds.",
-        lambda world, rules, seed: TradingMerchant(FullInformationAdvice(world, rules), rules.num_days),
     ),
 }
 MERCHANTS = tuple(_ENTRIES)

@@ -7,11 +7,11 @@ from experiments.cli.show import out
 
 def agents() -> None:
     """List the built-in agents and merchants, what each needs, and what --model can change about a language model."""
-    from commerce.merchants.merchant_registry import describe_merchants
     from experiments.llm.settings import ModelSettings
     from experiments.players.model_options import NegotiatorSettings
     from experiments.players.registry import OWN, list_agents
     from experiments.storekeeper.settings import StorekeeperSettings
+    from oracle.store.year_players import describe_year_players
 
     for name, description, needs in list_agents():
         out(f"{name:22}{description}" + (f" Needs: {', '.join(needs)}." if needs else ""))
@@ -20,8 +20,8 @@ def agents() -> None:
     out(f"{'openai:MODEL':22}A language model at --base-url, any OpenAI-compatible server.")
     out(f"{'local':22}A small language model on this machine.")
     out("\nMerchants, for `terms year`:")
-    for name, description in describe_merchants():
-        out(f"{name:22}{description}")
+    for name, description in describe_year_players():
+        out(f"{name:23}{description}")
     out("\nKeys of --model KEY=VALUE (nested: provider.only=NAME, prices.prompt=N), or of a JSON file given to it:")
     keys = {
         "any model": [name for name in ModelSettings.model_fields if name != "model"],

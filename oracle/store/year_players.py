@@ -8,6 +8,7 @@ from __future__ import annotations
 from commerce.config import Rules
 from commerce.merchants import MERCHANTS, build_merchant
 from commerce.merchants.base import Shopkeeper
+from commerce.merchants.merchant_registry import describe_merchants
 from commerce.types import World
 from oracle.store.full_knowledge import FullKnowledge, Pays
 from oracle.store.honest_knowledge import HonestKnowledge
@@ -16,6 +17,15 @@ from oracle.store.planning_merchant import PlanningMerchant
 FULL_KNOWLEDGE_PLANNER = "full-knowledge-planner"
 HONEST_PLANNER = "honest-planner"
 YEAR_PLAYERS = (*MERCHANTS, HONEST_PLANNER, FULL_KNOWLEDGE_PLANNER)
+
+
+def describe_year_players() -> list[tuple[str, str]]:
+    """Return name and one line about each player."""
+    return [
+        *describe_merchants(),
+        (HONEST_PLANNER, "Plans the year from the rules, the tools and its own sales."),
+        (FULL_KNOWLEDGE_PLANNER, "Plans the year, and knows demand, floors, frauds and the calendar."),
+    ]
 
 
 def build_year_player(name: str, world: World, rules: Rules, seed: int = 0) -> Shopkeeper:

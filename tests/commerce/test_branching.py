@@ -27,7 +27,7 @@ def merchant_year(name: str, rules: Rules, seed: int = 3) -> Year:
 
 @pytest.fixture(scope="module", params=list(RULE_SETS))
 def year(request) -> Year:
-    return merchant_year("privileged", RULE_SETS[request.param].model_copy(update={"num_days": DAYS}))
+    return merchant_year("rule-based", RULE_SETS[request.param].model_copy(update={"num_days": DAYS}))
 
 
 def test_the_same_decisions_give_the_same_bytes(year):
@@ -94,7 +94,7 @@ def test_a_year_given_up_stays_so():
 @pytest.mark.parametrize("name", MERCHANTS)
 def test_every_merchant_takes_over(name):
     rules = PAPER.model_copy(update={"num_days": DAYS})
-    for other in ("idle", "privileged"):
+    for other in ("idle", "first-quote"):
         year = merchant_year(other, rules)
         found = branch(year, 20, build_merchant(name, year.setting.world, rules))
         assert found.state.end in ("max_days_reached", "bankruptcy")
@@ -106,7 +106,7 @@ def test_every_merchant_takes_over(name):
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 def test_whole_years(rules):
     """Twenty random days of two full years; a merchant that takes over its own year goes on to earn."""
-    for name in ("rule-based", "privileged"):
+    for name in ("rule-based", "first-quote"):
         year = merchant_year(name, rules, seed=5)
         branches, same = Branches(year), Repeated(year)
         for day in random.Random(7).sample(range(365), 20):
@@ -138,7 +138,7 @@ def test_looking_takes_nothing_and_does_nothing():
 
 
 def test_what_was_bought_is_in_the_books_without_what_is_hidden():
-    year = merchant_year("privileged", PAPER.model_copy(update={"num_days": DAYS}))
+    year = merchant_year("rule-based", PAPER.model_copy(update={"num_days": DAYS}))
 
     class Reader:
         def take_over(self, view: View) -> None:

@@ -12,20 +12,23 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from commerce.config import RULE_SETS
-from commerce.merchants import build_merchant, play_year
+from commerce.merchants import play_year
 from commerce.world import generate_world
 from commerce.year import Year
+from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER, HONEST_PLANNER, build_year_player
 from tests.commerce.builders import HonestCounter
 from tests.commerce.fuzzing import Fuzzer
 
 PATH = Path(__file__).with_suffix(".txt")
 NUM_CALLS = 600
-SHORT_DAYS, FULL_DAYS = 45, 365
-_MERCHANTS = ("rule-based", "privileged", "random-legal")
+SHORT_DAYS, PLANNER_DAYS, FULL_DAYS = 45, 20, 365
+_MERCHANTS = ("rule-based", "random-legal")
+_PLANNERS = (HONEST_PLANNER, FULL_KNOWLEDGE_PLANNER)
 _ODDITIES = ("first-quote", "price-gouger", "listing-hoarder", "fraud-seeker")
 SHORT = [f"{rules} 3 {name} {SHORT_DAYS}" for rules in RULE_SETS for name in (*_MERCHANTS, *_ODDITIES)]
+SHORT += [f"{rules} 3 {name} {PLANNER_DAYS}" for rules in RULE_SETS for name in _PLANNERS]
 CALLS = [f"{rules} {seed} calls {FULL_DAYS}" for rules in RULE_SETS for seed in (1, 2)]
-FULL = [f"{rules} {seed} {name} {FULL_DAYS}" for rules in RULE_SETS for seed in (1, 2, 4) for name in _MERCHANTS[:2]]
+FULL = [f"{rules} {seed} {name} {FULL_DAYS}" for rules in RULE_SETS for seed in (1, 2, 4) for name in _MERCHANTS[:1]]
 
 
 def golden_year(key: str) -> Year:
@@ -34,7 +37,7 @@ def golden_year(key: str) -> Year:
     rules = RULE_SETS[name].model_copy(update={"num_days": int(num_days)})
     world = generate_world(int(seed), rules)
     if merchant != "calls":
-        return play_year(Year(world, rules), build_merchant(merchant, world, rules))
+        return play_year(Year(world, rules), build_year_player(merchant, world, rules))
     year = Year(world, rules, procurement=HonestCounter())
     fuzzer = Fuzzer(year, random.Random(int(seed)))
     fuzzer.open_shop()

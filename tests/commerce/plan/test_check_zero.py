@@ -80,7 +80,7 @@ def test_a_recorded_year():
         journal.append(Entry(len(journal), tool, arguments, result_digest(result)).to_json_object())
         return result
 
-    build_merchant("privileged", world, rules)(recorded)
+    build_merchant("rule-based", world, rules)(recorded)
     again = replay_calls(Year(world, rules), [entry_from_json(json.loads(json.dumps(row))) for row in journal])
     assert_same(again)
 

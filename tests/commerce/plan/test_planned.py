@@ -19,7 +19,7 @@ RULES = PAPER.model_copy(update={"num_days": 45})
 
 @pytest.fixture(scope="module")
 def plan() -> StorePlan:
-    return extract(play_year(Year(default_world(), RULES), build_merchant("privileged", default_world(), RULES)))
+    return extract(play_year(Year(default_world(), RULES), build_merchant("rule-based", default_world(), RULES)))
 
 
 def changed(table, name, row, value):

@@ -45,7 +45,7 @@ ODD_AGENTS = (
     "python:agents:Needs", "python:agents:Fails", "python:..:X", "python:.x:X", "python:a b:X", "python:os:system:x",
     "python:\0:X", "python:terms:Starter", "python:agents:" + "x" * 5000, "openrouter:", "openrouter:a/b",
     "openrouter:\n", "openai:", "openai:x", "openai", "local:", "local:x", "human", "idle:1", "rule-based:x=1",
-    "privileged:", "anthropic:x", ":", "::", ",", "a:b:c:d",
+    "rule-based:", "anthropic:x", ":", "::", ",", "a:b:c:d",
 )  # fmt: skip
 ODD_SUITES = (
     "fresh:1", "Fresh", "published:", "catalog", "catalog:", "catalog: ", "catalog:nowhere", "catalog:/dev/zero",

@@ -24,7 +24,7 @@ def hostile_merchant(call) -> None:
 def stories(tmp_path_factory) -> tuple[YearStory, ...]:
     """Return two worlds of one merchant, an idle year, and one full of hostile text."""
     folder = tmp_path_factory.mktemp("stories")
-    years = [(YearSpec(world_seed=seed, rules="fair", num_days=45), MerchantSeat("privileged")) for seed in (1, 2)]
+    years = [(YearSpec(world_seed=seed, rules="fair", num_days=45), MerchantSeat("rule-based")) for seed in (1, 2)]
     years += [
         (YearSpec(num_days=5), MerchantSeat("idle")),
         (YearSpec(num_days=3), MerchantSeat(HOSTILE, hostile_merchant)),

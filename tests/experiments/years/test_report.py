@@ -40,10 +40,9 @@ def test_page_is_well_formed_safe_and_asks_nothing_of_the_network(page):
 
 def test_every_section_and_figure_is_there(page, stories):
     assert {section["id"] for section in page.of("section")} == SECTIONS
-    # The assets of all, wide and small, and nothing about frauds: nobody paid one.
-    assert len(page.of("svg")) == (FIGURES - 1) * len(stories) + 2
-    assert "Nobody paid a fraudulent supplier." in page.words
-    assert page.words.count("How to read it:") == len(SECTIONS) - 2  # the table of all numbers has definitions instead
+    assert len(page.of("svg")) == FIGURES * len(stories) + 2  # and the assets of all, wide and small
+    assert "Nobody paid a fraudulent supplier." not in page.words
+    assert page.words.count("How to read it:") == len(SECTIONS) - 1  # the table of all numbers has definitions instead
     assert not re.search(r"\b(nan|NaN|inf|Infinity|None)\b", page.words)
 
 
@@ -57,10 +56,10 @@ def test_metrics_have_words_and_one_column_a_group(stories, page):
     spec = YearSpec(num_days=1)
     assert set(YEAR_METRICS) == set(year_metrics(Year(spec.build_world(), spec.build_rules())))
     assert set(YEAR_HEADLINE) <= set(YEAR_METRICS)
-    privileged, idle, _ = group_years(stories)
-    assert (privileged.num_years, idle.num_years) == (2, 1)
-    assert privileged.metrics["final_assets"].n == 2
-    assert privileged.metrics["final_assets"].low is None  # two worlds say too little
+    rule_based, idle, _ = group_years(stories)
+    assert (rule_based.num_years, idle.num_years) == (2, 1)
+    assert rule_based.metrics["final_assets"].n == 2
+    assert rule_based.metrics["final_assets"].low is None  # two worlds say too little
     assert idle.metrics["final_assets"].low is None
     assert f"{idle.metrics['final_assets'].estimate:,.0f}" in page.words
 

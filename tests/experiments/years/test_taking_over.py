@@ -91,9 +91,9 @@ def test_a_branch_is_checked_and_read_like_any_year(whole, tmp_path):
     assert story.transcript is None
     assert {call.tool for call in story.calls if call.day >= 10} == {"wait_for_next_day"}
     again = tmp_path / "again"
-    run_year(again, SPEC, branch_seat(read_origin(found, 15), merchant_seat("privileged")))
+    run_year(again, SPEC, branch_seat(read_origin(found, 15), merchant_seat("first-quote")))
     assert check_folder(again) == ([], [])
-    assert read_story(again).header.agent == "privileged from day 15 of idle from day 9 of rule-based"
+    assert read_story(again).header.agent == "first-quote from day 15 of idle from day 9 of rule-based"
 
 
 def test_what_went_before_is_pinned(whole, tmp_path):
@@ -111,13 +111,13 @@ def test_what_went_before_is_pinned(whole, tmp_path):
 
 @pytest.mark.parametrize("kept", [0.02, 0.3, 0.6, 0.95])
 def test_a_branch_that_was_interrupted_is_finished_to_the_same_bytes(whole, tmp_path, kept):
-    found = branched(whole, 9, merchant_seat("privileged"), tmp_path / "whole")
+    found = branched(whole, 9, merchant_seat("first-quote"), tmp_path / "whole")
     there = {name: (found / name).read_bytes() for name in FILES}
     torn = tmp_path / "torn"
     torn.mkdir()
     (torn / HEADER).write_bytes(there[HEADER])
     (torn / TRANSCRIPT).write_bytes(there[TRANSCRIPT][: int(kept * len(there[TRANSCRIPT]))])
-    branched(whole, 9, merchant_seat("privileged"), torn)
+    branched(whole, 9, merchant_seat("first-quote"), torn)
     assert {name: (torn / name).read_bytes() for name in FILES} == there
 
 
@@ -174,7 +174,7 @@ def test_the_command_says_what_the_branch_is_worth(terms, whole, tmp_path):
     assert Path(found["branch"]["folder"]) == folder
     for command in (("verify", folder), ("report", folder, whole, "--out", "page.html"), ("compare", folder, whole)):
         assert terms(*command)[0] == 0
-    code, printed, _ = terms("branch", whole, "--day", DAYS, "--agent", "privileged", "--out", "last")
+    code, printed, _ = terms("branch", whole, "--day", DAYS, "--agent", "first-quote", "--out", "last")
     assert (code, "+0.00 yuan  is the branch worth" in printed) == (0, True)
 
 
