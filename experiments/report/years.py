@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import terms
 from experiments.comparing.dimensions import DIMENSIONS, on_top_sentence
+from experiments.engine.pool import without_collecting
 from experiments.report.page import SvgSheet, asset, content_policy, environment, format_number, write_page
 from experiments.report.viewer import to_script_json
 from experiments.report.year_answers import NUM_TOLD, answer_years
@@ -55,25 +55,13 @@ def report_years(folders: Sequence[Path], path: Path, *, title: str) -> Path:
 
 def _read_and_build(folders: Sequence[Path], title: str) -> str:
     try:
-        with _without_collecting():
+        with without_collecting():
             found = [read_excluded(folder) or read_story(folder) for folder in folders]
         gc.freeze()  # what was read is needed to the end; looking through it for garbage takes a fifth of the time
         stories = [each for each in found if isinstance(each, YearStory)]
         return build_year_report(stories, [each for each in found if isinstance(each, ExcludedYear)], title=title)
     finally:
         gc.unfreeze()
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Look for no garbage meanwhile."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedYear] = (), *, title: str) -> str:

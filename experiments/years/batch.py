@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.engine.pool import as_done
+from experiments.engine.pool import as_done, without_collecting
 from experiments.years.run import OnDay, YearRun, read_played, run_year
 from experiments.years.seats import YearSeat
 from experiments.years.spec import YearSpec
@@ -35,7 +35,8 @@ def run_merchant_years(name: str, years: Sequence[YearPlace], executor: Executor
 
 def _play_there(name: str, year: YearPlace) -> None:
     """Play a year in a worker; what it came to is on the disk."""
-    run_year(year.folder, year.spec, name)
+    with without_collecting():
+        run_year(year.folder, year.spec, name)
 
 
 def run_agent_years(
