@@ -35,9 +35,9 @@ from commerce.returns import price_return_factor
 from commerce.setting import Setting
 from commerce.types import FloatArray, IntArray, PriceResponse, Promotion
 
-_STEP, _FAR_STEP, _FARTHEST_STEP = 0.025, 0.1, 0.4
-"""Largest steps of the logarithm of the price ratio: near the reference, far from it, and beyond a hundred times it."""
-_NEAR, _FAR = (0.3, 6.0), 100.0
+_STEP, _FAR_STEP, _FARTHEST_STEP = 0.025, 0.05, 0.4
+"""Largest steps of the logarithm of the price ratio: near the reference, far from it, and farther still."""
+_NEAR, _FAR = (0.3, 6.0), 3_000.0
 _LEAST_SHARE = 1e-3
 """Of the demand next to a point without any that stands for it."""
 _ROUNDING_FEN = 2.0
