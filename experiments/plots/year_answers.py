@@ -60,10 +60,10 @@ def plot_paths(
         shown = {"color": colors.muted, "linewidth": 1.4, "linestyle": (0, (5, 3))}
         ax.plot(days, np.array(reference.yuan) / unit, label=chart_name(reference.label), **shown)  # type: ignore[arg-type]
     if ceiling.bound is not None:
-        ax.axhline(ceiling.bound / unit, color=colors.ink, linewidth=1, label="nobody ends higher on average")
+        ax.axhline(ceiling.bound / unit, color=colors.ink, linewidth=1, label="bound: nobody ends higher on average")
         if reference is not None:
             ends = [reference.yuan[-1] / unit, ceiling.bound / unit]
-            ax.axhspan(*ends, color=colors.ghost, alpha=0.25, linewidth=0, label="between the two")
+            ax.axhspan(*ends, color=colors.ghost, alpha=0.25, linewidth=0, label="from the reference to the bound")
     for place, path in enumerate(paths):
         turn, color = divmod(place, len(colors.series))
         days = np.arange(1, len(path.yuan) + 1)

@@ -21,7 +21,7 @@ from experiments.years.spec import with_aids
 from experiments.years.story import TalkRow, YearStory
 from experiments.years.summary import summarize_years
 from oracle.store.regret import STREAM_WORDS
-from terms.estimates import Estimate
+from terms.estimates import UNDEFINED, Estimate
 
 NUM_TOLD, NUM_LISTED = 3, 10
 """Costliest talks on the first screen, and in the table."""
@@ -52,8 +52,8 @@ class AgentAnswer:
     ----------
     label
         Whose years, under which rules.
-    final
-        Final assets in yuan.
+    final, adjusted
+        Final assets in yuan, as they are and less what demand and returns brought by chance.
     reference, gap
         Whom the ledgers measure against, and what is lacking to it; ``None`` without a ledger.
     parts
@@ -68,6 +68,7 @@ class AgentAnswer:
     num_years: int
     num_measured: int
     final: Estimate
+    adjusted: Estimate
     num_bankrupt: int
     above_floors: float
     to_frauds: float
@@ -212,6 +213,7 @@ def _agent(label: str, stories: Sequence[YearStory], metrics: Mapping[str, Estim
         num_years=len(stories),
         num_measured=len(ledgers),
         final=metrics["final_assets"],
+        adjusted=metrics.get("luck_adjusted_assets", UNDEFINED),
         num_bankrupt=sum(story.result["end"] == "bankruptcy" for story in stories),
         above_floors=sum(max(0.0, one.talk.lost) for one in talks) / len(stories),
         to_frauds=sum(row.paid for story in stories for row in story.frauds) / len(stories),

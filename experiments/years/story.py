@@ -27,7 +27,7 @@ from experiments.years.spec import YearSpec, year_label
 from experiments.years.supplier_words import RecordedWords
 from experiments.years.taking_over import BRANCH
 from experiments.years.transcript import OutcomeRecord, Transcript, read_outcome, read_transcript
-from experiments.years.year_mode import RESULT, read_store_calls, read_todays_header, result_object
+from experiments.years.year_mode import RESULT, read_store_calls, read_todays_header, read_year_result, result_object
 
 
 class StoryCall(NamedTuple):
@@ -169,7 +169,7 @@ def read_story(folder: str | Path) -> YearStory:
     header, year, calls = replay_year(folder)
     transcript = read_transcript(Path(folder)) if header.settings.keys() - {BRANCH} else None
     told = _story(header, year, calls)
-    return replace(told, transcript=transcript, ledger=read_ledger(Path(folder), told.result))
+    return replace(told, transcript=transcript, ledger=read_ledger(Path(folder), read_year_result(Path(folder))))
 
 
 def replay_year(folder: str | Path) -> ReplayedYear:
