@@ -4,8 +4,10 @@ The certified game is the negotiation with offers on ticks ``own - i T`` that ne
 reservation, types and noise stay continuous. What rounding to ticks costs against free offers is not in the bounds;
 ``rounding`` is an estimate of its larger half, what the planner gains when the tick is halved.
 
-**Lower bound.** The mean utility of the planner on ticks in the true game, less two standard errors. The zopa has a
-known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and less noise.
+**Lower bound.** The mean utility of the planner on ticks in the true game, less its allowance. The zopa has a
+known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and less noise. ``bayes`` is what the
+player earns whom users meet, in the game itself: a lower bound of the real game's optimum, and no part of this bracket,
+as it offers between the ticks.
 
 **Upper bound**, each step of which can only raise it:
 
@@ -32,8 +34,11 @@ known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and
    switch, and the offer's term becomes ``Q^U - N_k``. Where to switch may depend on what the agent knows, not on the
    type: here once ``Q^U_k(I, a) - N_k + \sum_{t<k} [Q_t - N_t] <= slack``, when a history has lost so much that even
    being told would not pay. Besides that a history is dropped if no possible error could lift it above the best found.
-5. ``E[N_1]`` and ``E[F_1]`` are means over independent draws of own reservation, type and noise; two standard errors
-   are added. ``N_1`` is the lookahead at the first decision, taken on more draws as it needs no search.
+5. ``E[N_1]`` and ``E[F_1]`` are means over independent draws of own reservation, type and noise; an allowance is added.
+   ``N_1`` is the lookahead at the first decision, taken on more draws as it needs no search.
+
+An allowance is a number of standard errors: two for one bracket, and for a table as many as its bounds need to hold
+together (:func:`joint_allowance`), each row being drawn from its own seed. Means are taken as normal.
 """
 
 from __future__ import annotations
@@ -42,6 +47,7 @@ import hashlib
 import math
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +57,8 @@ from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.kernels.dual import inner_maximum
 from oracle.kernels.episodes import Hidden, play_ticks
 from oracle.model import build_model, build_priors
+from oracle.planner import FittedAgent
+from oracle.prior import SCALE
 from oracle.relaxation import (
     BracketSettings,
     Drawn,
@@ -64,12 +72,15 @@ from oracle.relaxation import (
 )
 from oracle.solution_cache import Arrays, load_or_solve, solution_key
 from terms.aliases import Floats, Progress
+from terms.episode import play
+from terms.suites import fresh_suite
 from terms.types import Opener, Role
 
 _SLOPE = 0.9  # of utility on the zopa, whose mean is known: any constant leaves the mean as it is
 _DISTANCES = np.concatenate([np.arange(0, 10, 0.5), np.arange(10, 40, 1.5), np.arange(40, 100.5, 3.0)])
 _CHUNK = 250
 _SAMPLES = ("policy", "value", "inner", "rounding")
+_JOINT_LEVEL = 0.95
 
 
 class Mean(NamedTuple):
@@ -85,8 +96,8 @@ class Bracket:
     """The Bayes optimum on ticks of one family and opener; every number is a share of the mean zopa.
 
     ``policy`` is what the planner earns, ``value`` the penalty's value at the first decision, ``inner`` the searched
-    maximum of its later errors, ``histories`` the mean number of histories a search visits; ``rounding`` is no part of
-    the width.
+    maximum of its later errors, ``histories`` the mean number of histories a search visits; ``rounding`` and ``bayes``
+    are no part of the width. ``allowance`` is the number of standard errors inside both bounds.
     """
 
     lower: float
@@ -95,7 +106,14 @@ class Bracket:
     value: Mean
     inner: Mean
     rounding: Mean
+    bayes: Mean
     histories: float
+    allowance: float = 2.0
+
+    @property
+    def real_lower(self) -> float:
+        """A lower bound of the optimum of the game itself: what ``bayes`` earns less the allowance."""
+        return self.bayes.value - self.allowance * self.bayes.se
 
     @property
     def width(self) -> float:
@@ -105,11 +123,19 @@ class Bracket:
     def width_parts(self) -> dict[str, float]:
         """Return what the width is made of; the parts add up to it."""
         return {
-            "sampling of the policy (two standard errors)": 2 * self.policy.se,
-            "sampling of the dual (two standard errors)": 2 * math.hypot(self.value.se, self.inner.se),
+            "sampling of the policy (its allowance)": self.allowance * self.policy.se,
+            "sampling of the dual (its allowance)": self.allowance * math.hypot(self.value.se, self.inner.se),
             "errors of the fitted value found by the search": self.inner.value,
             "value at the first decision over the policy": self.value.value - self.policy.value,
         }
+
+
+def joint_allowance(num_bounds: int) -> float:
+    """Return how many standard errors make ``num_bounds`` bounds hold together in 95 % of samples.
+
+    By Bonferroni's inequality, so that it does not matter how they depend on each other.
+    """
+    return NormalDist().inv_cdf(1 - (1 - _JOINT_LEVEL) / num_bounds)
 
 
 def bracket(  # noqa: PLR0913
@@ -119,6 +145,7 @@ def bracket(  # noqa: PLR0913
     num_dual: int,
     settings: BracketSettings | None = None,
     seed: int = 0,
+    allowance: float = 2.0,
     progress: Progress | None = None,
     folder: Path | None = None,
 ) -> Bracket:
@@ -128,6 +155,8 @@ def bracket(  # noqa: PLR0913
     ----------
     num_dual
         Paths whose inner maximum is searched, at least 2.
+    allowance
+        Standard errors inside both bounds.
     progress
         Called with (episodes done, episodes in all).
     folder
@@ -137,20 +166,22 @@ def bracket(  # noqa: PLR0913
     if num_dual < 2:
         raise ValueError(f"num_dual={num_dual}; a standard error needs at least 2 paths")
     settings = settings or BracketSettings()
-    key, total = _key(values, opener, num_dual, settings, seed), sum(_sizes(settings, num_dual))
+    key, total = _key(values, opener, num_dual, settings, seed), sum(_sizes(settings, num_dual)) + settings.num_bayes
     found = load_or_solve(key, lambda: _sample(values, opener, num_dual, settings, seed, progress), folder)
     if progress is not None:
         progress(total, total)
     scale = mean_zopa(values.knowledge)
-    policy, value, inner, rounding = (_mean(found[name] / scale) for name in _SAMPLES)
+    policy, value, inner, rounding, bayes = (_mean(found[name] / scale) for name in (*_SAMPLES, "bayes"))
     return Bracket(
-        lower=policy.value - 2 * policy.se,
-        upper=value.value + inner.value + 2 * math.hypot(value.se, inner.se),
+        lower=policy.value - allowance * policy.se,
+        upper=value.value + inner.value + allowance * math.hypot(value.se, inner.se),
         policy=policy,
         value=value,
         inner=inner,
         rounding=rounding,
+        bayes=bayes,
         histories=float(found["histories"].mean()),
+        allowance=allowance,
     )
 
 
@@ -164,8 +195,8 @@ def _sample(
 ) -> Arrays:
     """Draw and value every episode of a bracket."""
     sizes, runs = _sizes(settings, num_dual), (policy_utility, first_values, inner_maxima, rounding_gain)
-    streams = np.random.SeedSequence(seed).spawn(len(sizes))
-    samples, before = [], 0
+    *streams, last = np.random.SeedSequence(seed).spawn(len(sizes) + 1)
+    samples, before, total = [], 0, sum(sizes) + settings.num_bayes
     for run, n, stream in zip(runs, sizes, streams, strict=True):
         rng = np.random.default_rng(stream)
         parts = []
@@ -176,11 +207,12 @@ def _sample(
                 parts.append(run(values, opener, settings, chunk))
                 before += len(chunk.own)
                 if progress is not None:
-                    progress(before, sum(sizes))
+                    progress(before, total)
         samples.append(np.concatenate(parts, axis=0))
     histories = samples[2][:, 1]
     samples[2] = samples[2][:, 0]
-    return {**dict(zip(_SAMPLES, samples, strict=True)), "histories": histories}
+    bayes = bayes_utility(values, opener, settings.num_bayes, int(last.generate_state(1)[0]))
+    return {**dict(zip(_SAMPLES, samples, strict=True)), "bayes": bayes, "histories": histories}
 
 
 def _sizes(settings: BracketSettings, num_dual: int) -> tuple[int, int, int, int]:
@@ -220,6 +252,16 @@ def policy_utility(values: FittedValues, opener: Opener, settings: BracketSettin
     priors, out = build_priors(knowledge, drawn.own, values.grid, drawn.role), np.empty(n)
     play_ticks((0, n), priors, hidden, opener is Opener.AGENT, params, planner, settings.tick, ticks, out)
     return out - _SLOPE * (drawn.own - drawn.reservation - mean_zopa(knowledge))
+
+
+def bayes_utility(values: FittedValues, opener: Opener, num: int, seed: int) -> Floats:
+    """Play ``num`` fresh episodes of the game itself with ``bayes``; return utilities like :func:`policy_utility`."""
+    knowledge, agent = values.knowledge, FittedAgent(values)
+    suite = fresh_suite(seed, knowledge.regimes, knowledge.families, (num + 1) // 2, config=knowledge.config)
+    played = [each for each in suite if each.opener is opener]
+    utility = np.array([play(each, agent).utility / each.price_range for each in played])
+    zopa = np.array([each.zopa / each.price_range for each in played])
+    return SCALE * utility - _SLOPE * (SCALE * zopa - mean_zopa(knowledge))
 
 
 def first_values(values: FittedValues, opener: Opener, settings: BracketSettings, drawn: Drawn) -> Floats:

@@ -37,7 +37,7 @@ class BracketSettings:
     prices of the penalty's interpolation. ``slack`` (percent of R) says how much a history must have lost before the
     dual tells the type: larger values search less and bound less tightly. ``num_policy``, ``num_values`` and
     ``num_rounding`` are the episodes of the policy, of the value at the first decision, and of the estimate of what
-    half a tick adds.
+    half a tick adds; ``num_bayes`` those of ``bayes`` in the game itself.
     """
 
     tick: float = 4.0
@@ -47,9 +47,11 @@ class BracketSettings:
     num_policy: int = 4000
     num_values: int = 2000
     num_rounding: int = 1000
+    num_bayes: int = 1000
 
     def __post_init__(self) -> None:
-        sizes = {name: getattr(self, name) for name in ("num_prices", "num_policy", "num_values", "num_rounding")}
+        counted = ("num_prices", "num_policy", "num_values", "num_rounding", "num_bayes")
+        sizes = {name: getattr(self, name) for name in counted}
         if not 0 < self.tick <= 10 or min(sizes.values()) < 2:
             named = ", ".join(f"{name}={size}" for name, size in sizes.items())
             raise ValueError(f"tick={self.tick}, {named}; allowed are ticks in (0, 10] and at least 2 of the others")

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import numpy as np
 
-from oracle import clairvoyant, known_type
+from oracle import clairvoyant, going_back, known_type
 from oracle.clairvoyant import clairvoyant_values, start_of
 from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.known_type import STANDARD_RESOLUTION, Resolution
@@ -23,7 +23,7 @@ from oracle.solution_cache import load_or_solve, solution_key
 from terms.aliases import Floats
 from terms.scenario import Scenario
 
-_SOLVER = (clairvoyant, known_type)
+_SOLVER = (clairvoyant, going_back, known_type)
 
 
 def remembered_values(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from oracle.clairvoyant import assess_actions
+from oracle.clairvoyant import action_values
 from oracle.known_type import Resolution
 from oracle.posterior import Posterior
 from terms.aliases import Floats
@@ -25,7 +25,7 @@ def mixture_values(belief: Posterior, observation: Observation, actions: Sequenc
     """Return each action's value against a known type, averaged over types spread evenly through the posterior."""
     knowledge = belief.knowledge
     values = [
-        assess_actions(knowledge.config, family, hidden, observation, actions, _COARSE).values
+        action_values(knowledge.config, family, hidden, observation, actions, _COARSE)
         for family, hidden in representative_types(belief, _NUM_TYPES)
     ]
     return np.asarray(np.mean(values, axis=0))

@@ -92,16 +92,22 @@ def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
         ]  # fmt: skip
         print_table(text_table(title, ("slice", *headings, "n"), lines))
     out("lower: earned by the reference minus two standard errors; upper: the clairvoyant plus two. Both hold up to")
-    out("sampling; the optimum of a player who is not told the type lies between them, nearer to lower.")
+    out(
+        "sampling and the clairvoyant's grids; the optimum of a player who is not told the type lies between them, nearer to lower."
+    )
 
 
 def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     if not rows:
         out("nearer bounds: none, as no deal can be made")
         return
+    from oracle.bounds import joint_allowance
+    from oracle.tables import NUM_BOUNDS
+
     found = {(row.label, row.quantity): row for row in rows}
     labels, quantities = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
-    bounds, means = ("lower", "upper", "width"), ("policy", "first_value", "inner_maximum", "rounding")
+    bounds = ("lower", "upper", "width", "real_lower")
+    means = ("policy", "first_value", "inner_maximum", "rounding", "bayes")
     lines = [
         (label, *(estimate(found[label, name]._asdict()) for name in (*bounds, *means)),
          str(found[label, "policy"].n), str(found[label, "inner_maximum"].n))
@@ -110,11 +116,13 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     title = f"certified: offers on ticks of {tick:g} % of R, shares of the mean zopa"
     headings = (
         "regime, family, opener",
-        *bounds,
+        *bounds[:3],
+        "game itself: at least",
         "policy earns",
         "first value",
         "inner maximum",
         "half a tick",
+        "bayes itself earns",
         "n",
         "paths",
     )
@@ -122,5 +130,11 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     parts = [name for name in quantities if name not in (*bounds, *means)]
     lines = [(label, *(number_text(found[label, name].estimate) for name in parts)) for label in labels]
     print_table(text_table("the width is the sum of", ("regime, family, opener", *parts), lines))
-    out("both bounds have two standard errors inside. Not in them: what offers between ticks could add; half a tick is")
-    out("an estimate of the larger part of that, what the planner gains when the tick is halved.")
+    errors = joint_allowance(NUM_BOUNDS * len(labels))
+    out(f"all bounds have {errors:.2f} standard errors inside, with which they hold together in 95 % of samples, and")
+    out(
+        "every row has its own draws. Not in lower and upper: what offers between ticks, or offers that fall, could add;"
+    )
+    out(
+        "half a tick is an estimate of the larger part of the first. bayes plays the game itself: it may lie above upper."
+    )

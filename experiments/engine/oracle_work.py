@@ -46,8 +46,8 @@ def run_arms_on(
     return join_arms(suite, rows)
 
 
-def _certify(num_dual: int, settings: BracketSettings, item: Scenario) -> list[SuiteValue]:
-    return certify_cell(item, num_dual=num_dual, settings=settings)
+def _certify(num_rows: int, num_dual: int, settings: BracketSettings, item: Scenario) -> list[SuiteValue]:
+    return certify_cell(item, num_rows=num_rows, num_dual=num_dual, settings=settings)
 
 
 def certificates_on(
@@ -61,8 +61,9 @@ def certificates_on(
     """Return :func:`oracle.tables.certificates`, a regime, family and opener a piece."""
     if executor is None:
         return certificates(suite, num_dual=num_dual, settings=settings, progress=progress)
-    certify = partial(_certify, num_dual, settings)
-    found = map_pieces(certify, certified_cells(suite), executor=executor, progress=progress)
+    cells = certified_cells(suite)
+    certify = partial(_certify, len(cells), num_dual, settings)
+    found = map_pieces(certify, cells, executor=executor, progress=progress)
     return [row for rows in found for row in rows]
 
 

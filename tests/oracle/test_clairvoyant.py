@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -27,40 +26,7 @@ from oracle.known_type import (
 from terms import kernel
 from terms.config import GameConfig
 from terms.types import Role, Termination
-from tests.oracle.twins import normal_law, numpy_backward_induction, tiny_problem
-
-
-def brute_force(problem, offers, prices, opening_law, standing):
-    """Enumerate every course of play: no state is merged, every history is its own node."""
-    params, horizon = problem.params, problem.params.horizon
-
-    @cache
-    def law(top, rate):
-        return normal_law(prices, top, top - rate * top, params.noise_sd)
-
-    def offer_value(k, past, b, x):
-        if k == horizon and not problem.is_final_answered:
-            return 0.0
-        features = kernel.history_features(past, 1, params)
-        gain = kernel.favourability(x, 0.0, 1, params.price_range)
-        accepts = kernel.accept_prob(gain, problem.urgency, k, features, params)
-        walks = kernel.walk_prob(gain, k, params)
-        value = accepts * (problem.zopa - x)
-        if k < horizon:
-            rate = kernel.concession_rate(problem.urgency, features, params)
-            weights = opening_law if b is None else law(b, rate)
-            later = sum(w * state_value(k + 1, (*past, x), y) for w, y in zip(weights, prices, strict=True) if w)
-            value += (1 - accepts) * (1 - walks) * later
-        return value
-
-    def state_value(k, past, b):
-        best = 0.0 if b is None else max(0.0, problem.zopa - b)
-        for x in offers:
-            if not past or x >= past[-1]:
-                best = max(best, offer_value(k, past, b, x))
-        return best
-
-    return state_value(1, (), standing)
+from tests.oracle.twins import brute_force, normal_law, numpy_backward_induction, tiny_problem
 
 
 def compare_with_brute_force(seed, horizon=3, num_prices=5):

@@ -80,16 +80,25 @@ def test_an_empty_suite_is_refused():
 
 def test_certificates_have_a_row_for_every_feasible_family_and_opener(monkeypatch):
     """The bracket itself is tested elsewhere; here it is a fixed one, whose width 0.07 is the sum of its parts."""
-    asked, steps = [], []
+    asked, steps, seeds = [], [], set()
 
-    def fixed(values, opener, *, num_dual, settings, progress):
+    def fixed(values, opener, *, num_dual, settings, seed, allowance, progress):
+        seeds.add(seed)
+        assert allowance == pytest.approx(2.638, abs=1e-3)  # 0.05 over three bounds in each of four rows
         asked.append((values.knowledge.families, values.knowledge.regimes, opener, num_dual))
         progress(3, 4)
-        means = (Mean(0.82, 0.01, 9), Mean(0.83, 0.003, 8), Mean(0.03, 0.004, 7), Mean(0.01, 0.002, 6))
+        means = (
+            Mean(0.82, 0.01, 9),
+            Mean(0.83, 0.003, 8),
+            Mean(0.03, 0.004, 7),
+            Mean(0.01, 0.002, 6),
+            Mean(0.84, 0.01, 5),
+        )
         return Bracket(0.80, 0.87, *means, 12.0)
 
     monkeypatch.setattr(tables, "bracket", fixed)
     found = certificates(SUITE, num_dual=5, progress=lambda *step: steps.append(step))
+    assert len(seeds) == 4
     assert len(asked) == 4  # two families, two openers; no deal can be made in the other regime
     assert {(len(families), regimes, n) for families, regimes, _, n in asked} == {(1, ("overlap",), 5)}
     assert steps == [(3, 16), (7, 16), (11, 16), (15, 16)]

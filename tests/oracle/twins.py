@@ -1,6 +1,7 @@
 """Slow twins of the known-type dynamic program, and small problems to compare on; needs no test library."""
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -100,3 +101,39 @@ def numpy_backward_induction(problem, offers, prices):
         worth[quads[:, 3, None] > np.arange(n)] = -np.inf
         values[k] = np.maximum(values[k], worth.max(axis=1))
     return values
+
+
+def brute_force(problem, offers, prices, opening_law, standing, *, is_rising=True, first=(1, ())):
+    """Enumerate every course of play: no state is merged, every history is its own node.
+
+    ``first`` is the round and the offers made before it.
+    """
+    params, horizon = problem.params, problem.params.horizon
+
+    @cache
+    def law(top, rate):
+        return normal_law(prices, top, top - rate * top, params.noise_sd)
+
+    def offer_value(k, past, b, x):
+        if k == horizon and not problem.is_final_answered:
+            return 0.0
+        features = kernel.history_features(past, 1, params)
+        gain = kernel.favourability(x, 0.0, 1, params.price_range)
+        accepts = kernel.accept_prob(gain, problem.urgency, k, features, params)
+        walks = kernel.walk_prob(gain, k, params)
+        value = accepts * (problem.zopa - x)
+        if k < horizon:
+            rate = kernel.concession_rate(problem.urgency, features, params)
+            weights = opening_law if b is None else law(b, rate)
+            later = sum(w * state_value(k + 1, (*past, x), y) for w, y in zip(weights, prices, strict=True) if w)
+            value += (1 - accepts) * (1 - walks) * later
+        return value
+
+    def state_value(k, past, b):
+        best = 0.0 if b is None else max(0.0, problem.zopa - b)
+        for x in offers:
+            if not is_rising or not past or x >= past[-1]:
+                best = max(best, offer_value(k, past, b, x))
+        return best
+
+    return state_value(*first, standing)

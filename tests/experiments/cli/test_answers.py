@@ -23,7 +23,10 @@ from terms.agents import build_scripted
 from tests.experiments.folders import REPOSITORY, TINY
 
 SMALL = ("--suite", "fresh", "--seed", "3", "--episodes-per-cell", "1", "--regime", "overlap", "--family", "candid")
-CERTIFIED = ("lower", "upper", "width", "a part of it", "policy", "first_value", "inner_maximum", "rounding")
+CERTIFIED = (
+    "lower", "upper", "width", "real_lower", "a part of it",
+    "policy", "first_value", "inner_maximum", "rounding", "bayes",
+)  # fmt: skip
 COARSE = BayesOptimal(grid=Grid(2.0, 5))
 QUICK = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
 

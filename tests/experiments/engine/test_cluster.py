@@ -117,7 +117,10 @@ def test_a_decomposition_equals_a_local_one_though_a_worker_dies():
 def test_a_certificate_equals_a_local_one_though_a_worker_dies(tmp_path, monkeypatch):
     monkeypatch.setenv("TERMS_CACHE_DIR", str(tmp_path / "here"))
     suite = SuiteSpec.parse("fresh", n_per_cell=1, seed=4, regimes=["overlap"], families=["candid", "taciturn"]).build()
-    asked = {"num_dual": 2, "settings": BracketSettings(tick=10, num_policy=60, num_values=20, num_rounding=10)}
+    asked = {
+        "num_dual": 2,
+        "settings": BracketSettings(tick=10, num_policy=60, num_values=20, num_rounding=10, num_bayes=4),
+    }
     here = certificates_on(None, suite, progress=lambda *done: None, **asked)
     monkeypatch.setenv("TERMS_CACHE_DIR", str(tmp_path / "there"))
     with cluster_losing_a_worker() as (executor, kill_once, killed):
