@@ -92,9 +92,8 @@ def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
         ]  # fmt: skip
         print_table(text_table(title, ("slice", *headings, "n"), lines))
     out("lower: earned by the reference minus two standard errors; upper: the clairvoyant plus two. Both hold up to")
-    out(
-        "sampling and the clairvoyant's grids; the optimum of a player who is not told the type lies between them, nearer to lower."
-    )
+    out("sampling and the grids of the clairvoyant; the optimum of a player who is not told the type lies between")
+    out("them, nearer to lower.")
 
 
 def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
@@ -131,10 +130,7 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     lines = [(label, *(number_text(found[label, name].estimate) for name in parts)) for label in labels]
     print_table(text_table("the width is the sum of", ("regime, family, opener", *parts), lines))
     errors = joint_allowance(NUM_BOUNDS * len(labels))
-    out(f"all bounds have {errors:.2f} standard errors inside, with which they hold together in 95 % of samples, and")
-    out(
-        "every row has its own draws. Not in lower and upper: what offers between ticks, or offers that fall, could add;"
-    )
-    out(
-        "half a tick is an estimate of the larger part of the first. bayes plays the game itself: it may lie above upper."
-    )
+    out(f"all bounds have {errors:.2f} standard errors inside, with which they hold together in 95 % of samples;")
+    out("every row has its own draws. Not in lower and upper: what offers between ticks, or offers that fall, could")
+    out("add; half a tick is an estimate of the larger part of the first. bayes plays the game itself: it may lie")
+    out("above upper.")
