@@ -105,8 +105,8 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
 
     found = {(row.label, row.quantity): row for row in rows}
     labels, quantities = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
-    bounds = ("lower", "upper", "width", "real_lower")
-    means = ("policy", "first_value", "inner_maximum", "rounding", "bayes")
+    bounds, means = ("lower", "upper", "width"), ("policy", "first_value", "inner_maximum", "rounding")
+    real = ("real_lower", "bayes")
     lines = [
         (label, *(estimate(found[label, name]._asdict()) for name in (*bounds, *means)),
          str(found[label, "policy"].n), str(found[label, "inner_maximum"].n))
@@ -115,20 +115,24 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     title = f"certified: offers on ticks of {tick:g} % of R, shares of the mean zopa"
     headings = (
         "regime, family, opener",
-        *bounds[:3],
-        "game itself: at least",
+        *bounds,
         "policy earns",
         "first value",
         "inner maximum",
         "half a tick",
-        "bayes itself earns",
         "n",
         "paths",
     )
     print_table(text_table(title, headings, lines))
-    parts = [name for name in quantities if name not in (*bounds, *means)]
+    parts = [name for name in quantities if name not in (*bounds, *means, *real)]
     lines = [(label, *(number_text(found[label, name].estimate) for name in parts)) for label in labels]
     print_table(text_table("the width is the sum of", ("regime, family, opener", *parts), lines))
+    lines = [
+        (label, *(estimate(found[label, name]._asdict()) for name in real), str(found[label, "bayes"].n))
+        for label in labels
+    ]
+    headings = ("regime, family, opener", "optimum at least", "bayes earns", "n")
+    print_table(text_table("in the game itself, offers at any price", headings, lines))
     errors = joint_allowance(NUM_BOUNDS * len(labels))
     out(f"all bounds have {errors:.2f} standard errors inside, with which they hold together in 95 % of samples;")
     out("every row has its own draws. Not in lower and upper: what offers between ticks, or offers that fall, could")

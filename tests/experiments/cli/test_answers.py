@@ -72,7 +72,7 @@ def test_certified_bounds_are_shown_on_request(ask, monkeypatch):
     shown = ask("oracle", *SMALL, "--certify", "7").stdout
     assert "ticks of 4 % of R" in shown
     assert "a part of it" in shown
-    assert shown.count("overlap candid agent_opens") == 2
+    assert shown.count("overlap candid agent_opens") == 3
     assert json.loads(ask("oracle", *SMALL, "--json").stdout)["tick"] is None
     assert "none, as no deal can be made" in ask("oracle", *SMALL, "--certify", "6").stdout
 
