@@ -131,8 +131,8 @@ def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
         (label, *(estimate(found[label, name]._asdict()) for name in real), str(found[label, "bayes"].n))
         for label in labels
     ]
-    headings = ("regime, family, opener", "optimum at least", "bayes earns", "n")
-    print_table(text_table("in the game itself, offers at any price", headings, lines))
+    columns = ("regime, family, opener", "optimum at least", "bayes earns", "n")
+    print_table(text_table("in the game itself, offers at any price", columns, lines))
     errors = joint_allowance(NUM_BOUNDS * len(labels))
     out(f"all bounds have {errors:.2f} standard errors inside, with which they hold together in 95 % of samples;")
     out("every row has its own draws. Not in lower and upper: what offers between ticks, or offers that fall, could")
