@@ -51,7 +51,7 @@ from oracle.store.bound_day import category_tables, day_worth
 from oracle.store.bound_margins import UnitMargins
 from oracle.store.bound_program import DayLines, Purse, cash_bound
 
-VERSION = 4
+VERSION = 5
 """Of the bound: a change that moves its value is another one, and what is on disk is worked out anew."""
 _PRICES_OF_MONEY = (1.0, 1.6, 3.0, 6.0)
 _SCARCE_DAYS = 120

@@ -25,8 +25,9 @@ import numpy as np
 from commerce.types import FloatArray, Promotion
 from oracle.store.bound_margins import UnitCurve, UnitMargins
 
-_POINTS = 128
-_SPAN = 14.0  # of the logarithm of the table's capacity prices
+_STEP = 0.11
+"""Largest step of the logarithm of the capacity prices in a table; the first of them is 0, the second this, in fen:"""
+_LEAST_PRICE = 1.0
 _BISECTIONS = 24
 
 
@@ -41,19 +42,15 @@ def category_tables(
     market: UnitMargins, store_type: int, promotion: Promotion | None, mu: float, psi: float, kappa: float = 0.0
 ) -> CategoryTables:
     """Tabulate ``T`` of each category of a store type."""
-    setting = market.setting
-    prices, totals = [], []
-    for category in setting.world.categories_by_type[store_type]:
-        rows = np.flatnonzero(setting.world.skus.category == category)
-        if not len(rows):
-            continue
-        curve = market.curve(rows, promotion, mu, psi, kappa)
-        top = max(1e-9, float((curve.worth / curve.weight[:, None]).max()))
-        grid = np.append(0.0, top * np.exp(np.linspace(-_SPAN, 0.0, _POINTS - 1)))
-        prices.append(grid)
-        totals.append(_totals(curve, grid, setting.rules.category_breadth))
-    shape = (len(prices), _POINTS)
-    return CategoryTables(np.array(prices).reshape(shape), np.array(totals).reshape(shape))
+    categories = market.setting.world.categories_by_type[store_type]
+    found = [np.flatnonzero(market.setting.world.skus.category == category) for category in categories]
+    curves = [market.curve(rows, promotion, mu, psi, kappa) for rows in found if len(rows)]
+    tops = [max(_LEAST_PRICE, float((curve.worth / curve.weight[:, None]).max())) for curve in curves]
+    num = 2 + int(np.ceil(np.log(max(tops, default=1.0) / _LEAST_PRICE) / _STEP))
+    prices = [np.append(0.0, np.geomspace(_LEAST_PRICE, top, num - 1)) for top in tops]
+    breadth = market.setting.rules.category_breadth
+    totals = [_totals(curve, grid, breadth) for curve, grid in zip(curves, prices, strict=True)]
+    return CategoryTables(np.array(prices).reshape(-1, num), np.array(totals).reshape(-1, num))
 
 
 def _totals(curve: UnitCurve, prices: FloatArray, breadth: float | None) -> FloatArray:
