@@ -17,9 +17,9 @@ def test_in_one_world():
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_in_sixty_worlds():
-    for row in tallied([planted_in(seed, 60) for seed in range(100, 160)]):
-        assert row.named[-1] >= 57, row
-        assert row.grew >= 57, row
+    for row in tallied([planted_in(seed, 50) for seed in range(100, 160)]):
+        assert min(row.named[1:]) >= 57, row
+        assert row.grew >= 54, row
 
 
 def test_every_stream_has_a_fault():
