@@ -22,10 +22,6 @@ something (all that do, without a breadth, since ``\sigma`` is the same for any 
 Dinkelbach's iteration converges from below and faster than linearly, and the result is the global maximum over all
 ``(P + 1)^n`` listings.
 
-With at most ``M`` listed SKUs the category problem keeps its best ``k_c`` SKUs, and ``\sum_c k_c = M`` is shared out by
-marginal value: one place moves from the category that loses least to the one that gains most, until none gains. That is
-exact where ``h_c`` is concave in ``k_c`` (found so on every store of the tests, against brute force).
-
 Arrays: ``n`` SKUs, ``P`` prices, ``C`` categories; money and capacity in any one unit.
 """
 
@@ -59,15 +55,12 @@ class StoreCapacity(NamedTuple):
         Capacity of the store.
     categories
         Capacity of each category, infinite where there is none, shape (C,).
-    max_listed
-        Most SKUs listed.
     breadth
         SKUs whose full demand is the most that all listed ones of a category can share.
     """
 
     total: float
     categories: FloatArray
-    max_listed: int | None = None
     breadth: float | None = None
 
 
@@ -104,12 +97,7 @@ def static_optimum(candidates: Candidates, capacity: StoreCapacity) -> StaticOpt
         If shapes do not fit, a demand, weight or capacity is negative, or a number is not finite.
     """
     _check(candidates, capacity)
-    search = _Search(candidates, capacity)
-    limit = capacity.max_listed
-    found = search.outer(None)
-    if limit is not None and int(found.listed.sum()) > limit:
-        found = search.shared_out(limit, found)
-    return found
+    return _Search(candidates, capacity).outer()
 
 
 def saturated(candidates: Candidates, capacity: StoreCapacity, listed: BoolArray, price: IntArray) -> FloatArray:
@@ -169,29 +157,29 @@ class _Search:
         self._filled = candidates.demand * candidates.weight[:, None]
         self._table = _places(candidates.category, self._num)
 
-    def outer(self, counts: IntArray | None) -> StaticOptimum:
-        """Return the best listing with at most ``counts`` SKUs in each category."""
-        mu, choice = self._near(counts)
+    def outer(self) -> StaticOptimum:
+        """Return the best listing."""
+        mu, choice = self._near()
         for _ in range(_MAX_STEPS):
-            choice = self.inner(mu, counts, choice)
+            choice = self._inner(mu, choice)
             better = self._mean_worth(choice)
             if better <= mu * (1 + _TOLERANCE):
                 break
             mu = better
         return self._result(choice, mu)
 
-    def _near(self, counts: IntArray | None) -> tuple[float, _Choice]:
+    def _near(self) -> tuple[float, _Choice]:
         """Return a listing near the best one and its worth, both multipliers being moved at once.
 
         Any listing gives multipliers that are no higher than the best ones, so the iteration may begin from it.
         """
-        mu, choice = 0.0, self._respond(0.0, np.zeros(self._num), counts)
+        mu, choice = 0.0, self._respond(0.0, np.zeros(self._num))
         for _ in range(_MAX_STEPS):
             better = self._mean_worth(choice)
             if better <= mu * (1 + _NEAR):
                 break
             mu = better
-            choice = self._respond(mu, self._category_worth(choice, mu), counts)
+            choice = self._respond(mu, self._category_worth(choice, mu))
         return mu, choice
 
     def _mean_worth(self, choice: _Choice) -> float:
@@ -202,102 +190,46 @@ class _Search:
         worth = (choice.worth - mu * choice.taken) / (self._caps + choice.taken)
         return np.where(self._has_cap, np.maximum(worth, 0.0), 0.0)
 
-    def inner(self, mu: float, counts: IntArray | None, start: _Choice | None = None) -> _Choice:
+    def _inner(self, mu: float, start: _Choice) -> _Choice:
         """Return the best listing of every category at the store's multiplier ``mu``, beginning at ``start``."""
-        eta = np.zeros(self._num) if start is None else self._category_worth(start, mu)
+        eta = self._category_worth(start, mu)
         for _ in range(_MAX_STEPS):
-            choice = self._respond(mu, eta, counts)
+            choice = self._respond(mu, eta)
             better = self._category_worth(choice, mu)
             if np.all(better <= eta * (1 + _TOLERANCE)):
                 break
             eta = np.maximum(eta, better)
         return choice
 
-    def _respond(self, mu: float, eta: FloatArray, counts: IntArray | None) -> _Choice:
+    def _respond(self, mu: float, eta: FloatArray) -> _Choice:
         category = self._given.category
         net = self._earned - (mu + eta)[category][:, None] * self._filled
         price = net.argmax(axis=1)
         value = net[self._rows, price]
-        listed = self._listed(value, counts)
+        listed = self._listed(value)
         sharing = _sharing(self._by_category(listed.astype(np.float64)), self._capacity.breadth)
         taken = sharing * self._by_category(np.where(listed, self._filled[self._rows, price], 0.0))
         worth = sharing * self._by_category(np.where(listed, self._earned[self._rows, price], 0.0))
         return _Choice(listed, price, eta, value, taken, worth)
 
-    def _listed(self, value: FloatArray, counts: IntArray | None) -> BoolArray:
+    def _listed(self, value: FloatArray) -> BoolArray:
         """Return which SKUs to list when each is worth ``value`` before its category shares its buyers."""
         breadth = self._capacity.breadth
         listed = value > 0
-        if counts is None and breadth is None:
+        if breadth is None:
             return listed
         table = np.append(np.maximum(value, 0.0), 0.0)[self._table]
         order = np.argsort(-table, axis=1, kind="stable")
         ranks = np.empty_like(order)
         np.put_along_axis(ranks, order, np.arange(table.shape[1])[None, :], axis=1)
-        most = np.full(self._num, table.shape[1]) if counts is None else counts
-        if breadth is not None:
-            gained = np.take_along_axis(table, order, axis=1).cumsum(axis=1)
-            most = np.minimum(most, 1 + (gained / (breadth + np.arange(table.shape[1]))).argmax(axis=1))
+        gained = np.take_along_axis(table, order, axis=1).cumsum(axis=1)
+        most = 1 + (gained / (breadth + np.arange(table.shape[1]))).argmax(axis=1)
         is_first = np.zeros(len(value) + 1, dtype=np.bool_)
         is_first[self._table] = ranks < most[:, None]
         return listed & is_first[:-1]
 
     def _by_category(self, amounts: FloatArray) -> FloatArray:
         return _sums(self._given.category, amounts, self._num)
-
-    def shared_out(self, limit: int, free: StaticOptimum) -> StaticOptimum:
-        """Return the best listing of at most ``limit`` SKUs, starting from the unlimited one."""
-        counts = self._first_counts(limit, free)
-        found = self.outer(counts)
-        for _ in range(_MAX_STEPS):
-            moved = self._exchanged(found.profit / self._capacity.total, counts, limit)
-            if np.array_equal(moved, counts):
-                break
-            better = self.outer(moved)
-            if better.profit <= found.profit:
-                break
-            counts, found = moved, better
-        return found
-
-    def _first_counts(self, limit: int, free: StaticOptimum) -> IntArray:
-        """Return a first division of the places, by the value of each SKU at the multipliers of its own listing."""
-        found, counts = free, np.zeros(self._num, dtype=np.int64)
-        for _ in range(8):
-            net = self._earned - found.congestion[self._given.category][:, None] * self._filled
-            taken = self._by_category(np.where(found.listed, self._filled[self._rows, found.price], 0.0))
-            value = net.max(axis=1) * _shares(taken, self._capacity.categories)[self._given.category]
-            chosen = np.argsort(-value)[:limit]
-            chosen = chosen[value[chosen] > 0]
-            before, counts = counts, np.bincount(self._given.category[chosen], minlength=self._num)
-            if np.array_equal(before, counts):
-                break
-            found = self.outer(counts)
-        return counts
-
-    def _exchanged(self, mu: float, counts: IntArray, limit: int) -> IntArray:
-        """Return ``counts`` after the moves of one place each that gain something at the multiplier ``mu``."""
-        moved = counts.copy()
-        for _ in range(_MAX_STEPS):
-            values = [self._values(mu, moved + step) for step in (-1, 0, 1)]
-            gain = values[2] - values[1]
-            best = int(gain.argmax())
-            if moved.sum() < limit:
-                if gain[best] <= 0:
-                    break
-                moved[best] += 1
-                continue
-            loss = np.where(moved > 0, values[1] - values[0], np.inf)
-            least = int(loss.argmin())
-            if best == least or gain[best] <= loss[least] * (1 + 1e-9):
-                break
-            moved[best] += 1
-            moved[least] -= 1
-        return moved
-
-    def _values(self, mu: float, counts: IntArray) -> FloatArray:
-        """Return ``h_c`` of each category with at most ``counts`` SKUs."""
-        choice = self.inner(mu, np.maximum(counts, 0))
-        return _shares(choice.taken, self._capacity.categories) * (choice.worth - mu * choice.taken)
 
     def _result(self, choice: _Choice, mu: float) -> StaticOptimum:
         units = saturated(self._given, self._capacity, choice.listed, choice.price)
@@ -306,7 +238,7 @@ class _Search:
 
 
 def _check(candidates: Candidates, capacity: StoreCapacity) -> None:
-    num, limit = len(candidates.weight), capacity.max_listed
+    num = len(candidates.weight)
     if candidates.demand.shape != candidates.margin.shape or candidates.demand.shape[:1] != (num,):
         raise ValueError(
             f"demand {candidates.demand.shape} and margin {candidates.margin.shape} must both be (SKUs, prices) "
@@ -322,5 +254,3 @@ def _check(candidates: Candidates, capacity: StoreCapacity) -> None:
         raise ValueError("margin must be finite")
     if not (np.isfinite(capacity.total) and capacity.total > 0 and (capacity.categories > 0).all()):
         raise ValueError("capacities must be positive, and that of the store finite")
-    if limit is not None and limit < 0:
-        raise ValueError(f"max_listed={limit} must not be negative")
