@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WIDE = 8.0
 LOWEST = 100.0
-LONGEST_NAME = 40
+LONGEST_NAME = 26
 """Characters of a name in a legend."""
 _LINES = ("-", "--", ":")
 
@@ -60,10 +60,10 @@ def plot_paths(
         shown = {"color": colors.muted, "linewidth": 1.4, "linestyle": (0, (5, 3))}
         ax.plot(days, np.array(reference.yuan) / unit, label=chart_name(reference.label), **shown)  # type: ignore[arg-type]
     if ceiling.bound is not None:
-        ax.axhline(ceiling.bound / unit, color=colors.ink, linewidth=1, label="bound: nobody ends higher on average")
+        ax.axhline(ceiling.bound / unit, color=colors.ink, linewidth=1, label="bound")
         if reference is not None:
             ends = [reference.yuan[-1] / unit, ceiling.bound / unit]
-            ax.axhspan(*ends, color=colors.ghost, alpha=0.25, linewidth=0, label="from the reference to the bound")
+            ax.axhspan(*ends, color=colors.ghost, alpha=0.25, linewidth=0, label="reference to bound")
     for place, path in enumerate(paths):
         turn, color = divmod(place, len(colors.series))
         days = np.arange(1, len(path.yuan) + 1)

@@ -72,7 +72,7 @@ def answer_charts(answers: Answers, sheet: SvgSheet) -> dict[str, str]:
             label=f"Assets by day: {ends}.",
         )
 
-    charts = {"paths": paths((1090, 215), 6), "paths_small": paths((400, 230), 2)}
+    charts = {"paths": paths((1090, 215), 5), "paths_small": paths((400, 230), 2)}
     if not answers.measured:
         return charts
     costs = {one.label: {words: part.estimate or 0.0 for words, part in one.parts.items()} for one in answers.measured}
@@ -89,7 +89,7 @@ def answer_charts(answers: Answers, sheet: SvgSheet) -> dict[str, str]:
             label=f"Yuan behind the reference by what was decided: {told}.",
         )
 
-    return {**charts, "parts": parts(1090, 210, 6), "parts_small": parts(400, 190, 2)}
+    return {**charts, "parts": parts(1090, 210, 5), "parts_small": parts(400, 190, 2)}
 
 
 def _amounts(story: YearStory, *names: str) -> str:
