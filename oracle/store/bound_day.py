@@ -89,14 +89,14 @@ def day_worth(tables: CategoryTables, caps: float | None, capacity: float, facto
     if not len(tables.prices):
         return np.zeros(len(factors))
     if caps is None:
-        return _category_terms(_merged(tables), capacity, np.zeros(len(factors)), factors).sum(axis=1)
+        return np.asarray(_category_terms(_merged(tables), capacity, np.zeros(len(factors)), factors).sum(axis=1))
     high = _category_terms(tables, caps, np.zeros(len(factors)), factors).sum(axis=1)
     low = np.zeros(len(factors))
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         is_enough = _category_terms(tables, caps, middle / capacity, factors).sum(axis=1) <= middle
         high, low = np.where(is_enough, middle, high), np.where(is_enough, low, middle)
-    return high
+    return np.asarray(high)
 
 
 def _category_terms(tables: CategoryTables, caps: float, mu: FloatArray, factors: FloatArray) -> FloatArray:
@@ -110,7 +110,7 @@ def _category_terms(tables: CategoryTables, caps: float, mu: FloatArray, factors
     first, last = prices[row, place[..., 0]], prices[row, place[..., 0] + 1]
     share = np.where(right < left, left / np.where(right < left, left - right, 1.0), 0.0)
     roots = first + (last - first) * np.clip(share, 0.0, 1.0)
-    return np.maximum(0.0, (roots - mu[:, None]) * caps)
+    return np.asarray(np.maximum(0.0, (roots - mu[:, None]) * caps))
 
 
 def _merged(tables: CategoryTables) -> CategoryTables:

@@ -131,7 +131,8 @@ class UnitMargins:
         inside = np.where(ratios <= 1, one, none)  # a discount on at most the reference price ends below it
         factor = 1 + most * np.clip((1 - ratios) / rules.full_discount, 0.0, 1.0)
         rise = np.where(ratios >= 1 - rules.full_discount - 1e-9, abs(most) / rules.full_discount, 0.0)
-        return [*found, tuple(part * inside for part in self._product(kind, boosted, factor, rise, base))]
+        value, first, second = self._product(kind, boosted, factor, rise, base)
+        return [*found, (value * inside, first * inside, second * inside)]
 
     def _product(
         self, kind: int, elasticity: float, factor: FloatArray, rise: FloatArray, base: float
