@@ -94,7 +94,10 @@ def serve(  # noqa: PLR0913 - one parameter an option
             raise ValueError("--from brings its world, rules and days along; leave out --seed, --repeats, --rules, "
                              "--config, --days and --world-dir")  # fmt: skip
         settings = settings.model_copy(update={"origin": _origin(origin)})
-        seed = settings.spec("any", 0).world_seed
+        try:
+            seed = settings.spec("any", 0).world_seed
+        except ValueError as error:
+            raise ValueError(f"--from={origin!r}: {error}") from error
     settings = settings.model_copy(update={"world_seed": _seed(seed, out_dir)})
     # The MCP library talks to the root logger; an operator wants its warnings and what this project says.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")

@@ -29,6 +29,7 @@ WORK = (
     "experiments.cli.diagnose.run_task",
     "experiments.cli.play.run_task",
     "experiments.cli.ledger.replay_year",
+    "experiments.cli.branch.read_origin",
     "experiments.cli.bankroll.run_task",
     "experiments.cli.matches.run_task",
     "experiments.cli.matches.run_tournament",
@@ -163,8 +164,8 @@ def is_named(case: HostileValue, line: str) -> bool:
     said = line.replace("-", "_")
     fields = {option, option.removesuffix("y"), *re.findall(r"\w+", key.replace("-", "_"))}
     words = [case.value[:20], *re.findall(r"\w+", case.value), repr(case.value)[1:15]]
-    if case.option == "--agent":
-        fields.add("model")
+    if case.option in ("--agent", "--merchant"):
+        fields |= {"agent", "model"}
     if case.value.startswith("catalog:"):
         fields.add("path")
     has_field = not case.option.startswith("--") or any(field in said for field in fields)
