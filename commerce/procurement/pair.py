@@ -29,7 +29,7 @@ from terms.types import Family, Stance
 
 GAME = GameConfig()
 _NORMAL = NormalDist()
-_FAMILIES = {
+PERSONALITY_TYPES = {
     Personality.ENTHUSIASTIC: (Family.EXPRESSIVE, 0.70, Stance.CONCILIATORY),
     Personality.FRIENDLY: (Family.CANDID, 0.65, Stance.NEUTRAL),
     Personality.UNPREDICTABLE: (Family.STOCHASTIC, 0.60, Stance.NEUTRAL),
@@ -37,16 +37,16 @@ _FAMILIES = {
     Personality.STRATEGIC: (Family.STRATEGIC, 0.55, Stance.AGGRESSIVE),
     Personality.TOUGH: (Family.ADVERSARIAL, 0.50, Stance.AGGRESSIVE),
 }
-_FRAUDS = {
+FRAUD_TYPES = {
     Fraud.VIP_FEE: (0.15, Stance.AGGRESSIVE),
     Fraud.FUTURE_DISCOUNT: (0.20, Stance.AGGRESSIVE),
     Fraud.FAKE_URGENCY: (0.20, Stance.AGGRESSIVE),
     Fraud.QTY_BAIT: (0.35, Stance.NEUTRAL),
     Fraud.QUALITY_DOWNGRADE: (0.35, Stance.NEUTRAL),
 }
-_FLOOR_SPREAD = (0.90, 1.10)
-_OPENING_SHARE = (0.35, 0.65)
-_URGENCY = (0.2, 0.8)
+FLOOR_SPREAD = (0.90, 1.10)
+OPENING_SHARE = (0.35, 0.65)
+URGENCY = (0.2, 0.8)
 _MIN_SCALE_FEN = 100.0
 _TERM_RULES = ("kernel_types", "honest_floors", "upfront_floor_factor", "opening_bound_factor", "fraud_price_scale")
 """Fields of the rules that the terms depend on."""
@@ -104,8 +104,8 @@ def _pair_terms(world: World, rules: Rules, supplier: int, sku: int) -> PairTerm
 
 def _by_personality(who: Supplier) -> tuple[Family, float, Stance]:
     if who.fraud is None:
-        return _FAMILIES.get(who.personality, (Family.CANDID, 0.5, Stance.NEUTRAL))
-    return (Family.ADVERSARIAL, *_FRAUDS[who.fraud])
+        return PERSONALITY_TYPES.get(who.personality, (Family.CANDID, 0.5, Stance.NEUTRAL))
+    return (Family.ADVERSARIAL, *FRAUD_TYPES[who.fraud])
 
 
 def _drawn(world: World, supplier: int, sku: int) -> tuple[int, int, Family, float, Stance]:
@@ -115,12 +115,12 @@ def _drawn(world: World, supplier: int, sku: int) -> tuple[int, int, Family, flo
         keyed_uniform(world.seed, "pair_terms", who.supplier_id, world.skus.sku_id[sku], index=index)
         for index in range(4)
     ]
-    floor = min(reference, round(reference * category.floor_ratio * on_interval(_FLOOR_SPREAD, draws[0])))
-    opening = round(floor + (reference - floor) * on_interval(_OPENING_SHARE, draws[1]))
-    family = _FAMILIES[manners(world, supplier)][0]
+    floor = min(reference, round(reference * category.floor_ratio * on_interval(FLOOR_SPREAD, draws[0])))
+    opening = round(floor + (reference - floor) * on_interval(OPENING_SHARE, draws[1]))
+    family = PERSONALITY_TYPES[manners(world, supplier)][0]
     low, middle, _ = GAME.families[family].stance_prior
     stance = list(Stance)[(draws[3] >= low) + (draws[3] >= low + middle)]
-    return opening, floor, family, on_interval(_URGENCY, draws[2]), stance
+    return opening, floor, family, on_interval(URGENCY, draws[2]), stance
 
 
 def _scam_floor(fraud: Fraud, category: Category, rules: Rules, prices: tuple[int, int, int]) -> int:

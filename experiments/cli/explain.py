@@ -14,6 +14,7 @@ from experiments.engine.run import load_run
 from experiments.episodes.folder import Run
 from experiments.episodes.suite_task import EPISODES
 from experiments.stats.numerals import number_text
+from experiments.years.year_mode import is_year
 from terms.records import EpisodeRecord
 
 if TYPE_CHECKING:
@@ -22,10 +23,22 @@ if TYPE_CHECKING:
 
 def explain(
     run: options.RunFolder,
-    episode: Annotated[str, typer.Argument(help="Episode id, or its number in the suite, from 1.")],
+    episode: Annotated[
+        str | None,
+        typer.Argument(
+            help="Episode id, or its number in the suite, from 1; of a year the number of a talk, or none for a list."
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Tell one negotiation: the counterpart, what could be believed, each move beside the oracle's and its cost."""
+    if is_year(run):
+        from experiments.cli.explain_talk import tell_year_talks
+
+        tell_year_talks(run, episode, as_json=as_json)
+        return
+    if episode is None:
+        raise ValueError(f"episode is missing; {run} is a run, so say which episode is to be told")
     from oracle.explain import explain as explain_record
 
     loaded = load_run(EPISODES, run)
