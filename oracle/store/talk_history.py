@@ -82,12 +82,12 @@ def _rounds_left(rules: Rules, round_number: int, spent_today: int) -> int:
     return max(0, rules.round_limit - max(round_number, spent_today))
 
 
-Steps = tuple[list[BidAnswer], list[int], bool]
+_Steps = tuple[list[BidAnswer], list[int], bool]
 
 
 def _retell(
     world: World, rules: Rules, record: NegotiationRecord, before: NegotiationRecord | None, number: int
-) -> Steps:
+) -> _Steps:
     for steps in _tellings(world, rules, record, before):
         return steps
     raise ValueError(f"talk {number} does not come out under these rules; was the year played in another world?")
@@ -95,7 +95,7 @@ def _retell(
 
 def _tellings(
     world: World, rules: Rules, record: NegotiationRecord, before: NegotiationRecord | None
-) -> Iterator[Steps]:
+) -> Iterator[_Steps]:
     """Yield every way to tell a record."""
     teller = _Teller(world, rules, record, before)
     opening = opening_quote(teller.terms, rules, teller.draws(record.day_opened, 1).price)
@@ -123,7 +123,7 @@ class _Teller:
         key = stream_key(self._seed, "negotiation", *self._pair, *place, round_number)
         return AnswerDraws(*scalar_uniforms(key, 3))
 
-    def go_on(self, day: int, standing: int, told: list[BidAnswer], days: list[int]) -> Iterator[Steps]:
+    def go_on(self, day: int, standing: int, told: list[BidAnswer], days: list[int]) -> Iterator[_Steps]:
         """Yield every way to go on from ``day`` on."""
         record = self._record
         if len(told) == len(record.offers):
@@ -146,7 +146,7 @@ class _Teller:
                 yield from self.go_on(today, bids[-1] if answer.price is None else answer.price, *steps)
 
 
-ENDINGS = {
+TALK_ENDINGS = {
     AGREEMENT: "bought",
     WALK: "the supplier walked away",
     REJECT: "the buyer left",

@@ -16,7 +16,7 @@ from commerce.config import Rules
 from commerce.types import World
 from oracle.store.floor_belief import FloorBelief, follow_pair, heard_manner, pair_prior
 from oracle.store.talk_history import StoreTalk
-from oracle.store.talk_plan import Seat, equal_types, tabulate_plans
+from oracle.store.talk_plan import TalkSeat, equal_types, tabulate_plans
 
 
 class TalkMove(NamedTuple):
@@ -25,7 +25,7 @@ class TalkMove(NamedTuple):
     ``types`` stand for the belief (mean, the 5 % and 95 % quantiles of the floor in fen beside it).
     """
 
-    seat: Seat
+    seat: TalkSeat
     bid: int | None
     reference_bid: int | None
     worth: float
@@ -66,17 +66,17 @@ def _moves(talk: StoreTalk, reference: int, beliefs: Sequence[FloorBelief]) -> l
     bids: tuple[int, ...] = ()
     moves = []
     for place, answer in enumerate(talk.heard.answers):
-        seat = Seat(reference, standing, bids, talk.rounds_left[place])
+        seat = TalkSeat(reference, standing, bids, talk.rounds_left[place])
         moves.append(_review(seat, beliefs[place], answer.bid))
         bids = (*bids, answer.bid)
         standing = answer.bid if answer.quote is None else answer.quote
     if talk.took_standing:
-        seat = Seat(reference, standing, bids, talk.rounds_left[-1])
+        seat = TalkSeat(reference, standing, bids, talk.rounds_left[-1])
         moves.append(_review(seat, beliefs[-1], None))
     return moves
 
 
-def _review(seat: Seat, belief: FloorBelief, bid: int | None) -> TalkMove:
+def _review(seat: TalkSeat, belief: FloorBelief, bid: int | None) -> TalkMove:
     types = equal_types(belief)
     table = tabulate_plans(types, seat, bid)
     move, best = table.best()

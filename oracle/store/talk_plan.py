@@ -26,7 +26,7 @@ _AIMS = (0.03, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Quantiles of the floor that the reference bids at."""
 
 
-class Seat(NamedTuple):
+class TalkSeat(NamedTuple):
     """Where a buyer stands: reference price, standing price (fen; ``None`` before it is told), bids, rounds left."""
 
     reference: int
@@ -75,7 +75,7 @@ class PlanTable:
         return float(self.worth[self.first == move].mean(axis=1).max())
 
 
-def tabulate_plans(belief: FloorBelief, seat: Seat, played: int | None = None) -> PlanTable:
+def tabulate_plans(belief: FloorBelief, seat: TalkSeat, played: int | None = None) -> PlanTable:
     """Return the plans at one moment, those that begin with the bid ``played`` among them."""
     types = belief if len(belief.floor) == _NUM_TYPES else equal_types(belief)
     standing = np.maximum(types.opening, types.floor) if seat.standing is None else np.full(_NUM_TYPES, seat.standing)
@@ -99,7 +99,7 @@ def equal_types(belief: FloorBelief) -> FloorBelief:
     return replace(belief, **chosen, weights=np.full(_NUM_TYPES, 1 / _NUM_TYPES))
 
 
-def _presses(seat: Seat) -> list[int]:
+def _presses(seat: TalkSeat) -> list[int]:
     """Return how often it may be pressed: not at all, and while no supplier walks away."""
     free = max(0, COMMON.walk_round - 2 - len(seat.bids))
     return sorted({0, min(free, seat.rounds_left - 1)})
@@ -109,7 +109,7 @@ def _with_presses(aim: Floats, press: Floats, num: int, rounds: int) -> Floats:
     return np.stack([press] * num + [aim] * (rounds - num))
 
 
-def _plans(types: FloorBelief, seat: Seat, played: int | None) -> Floats:
+def _plans(types: FloorBelief, seat: TalkSeat, played: int | None) -> Floats:
     floors = types.floor  # ascending
     aims = np.unique(np.ceil(floors[[min(_NUM_TYPES - 1, int(share * _NUM_TYPES)) for share in _AIMS]]))
     press = np.maximum(1.0, np.floor(floors[0]) - 1)
@@ -124,7 +124,7 @@ def _plans(types: FloorBelief, seat: Seat, played: int | None) -> Floats:
     return np.unique(np.stack(rows), axis=0)
 
 
-def plan_worth(types: FloorBelief, seat: Seat, standing: Floats, plans: Floats) -> Floats:
+def plan_worth(types: FloorBelief, seat: TalkSeat, standing: Floats, plans: Floats) -> Floats:
     """Return what each plan is worth to each type, fen a unit.
 
     Parameters
@@ -183,7 +183,7 @@ def _loss(t: Floats) -> Floats:
     return loss
 
 
-def best_next_bid(belief: FloorBelief, seat: Seat) -> tuple[int | None, float]:
+def best_next_bid(belief: FloorBelief, seat: TalkSeat) -> tuple[int | None, float]:
     """Return the reference's move (a bid in fen, ``None`` to accept the standing price) and its worth a unit in fen."""
     move, worth = tabulate_plans(belief, seat).best()
     return None if move is None else int(move), worth

@@ -6,13 +6,13 @@ who had been told the supplier's type is, in fen at the quantity bought,
 
 .. math::
     U(told) - (v - p) = \underbrace{U(told) - U(reference)}_{uncertainty}
-    + \underbrace{\sum [U(m^*) - U(m_s)]}_{inference} + \underbrace{\sum [U(m_s) - U(m)]}_{control} - luck,
+    + \underbrace{\sum [U(m^*) - U(m_s)]}_{inference} + \underbrace{\sum [U(m_s) - U(m)]}_{control} - noise,
 
 ``m`` being the move made, ``m*`` the reference's, and ``m_s`` the reference's under the belief that explains the buyer
 best: no belief is stated in a year, so one number ``s`` for all its talks says how far it takes floors to lie above
 where the reference does, as a share of the way to the standing price. ``m_s`` is the reference's bid moved that far;
 ``s`` is the median over the bids, and 0 where it is below 0.05. No belief short of certainty makes it best to take the
-standing price while a lower bid would be answered, so the cost of that is control. ``luck`` is what is left: draws, and
+standing price while a lower bid would be answered, so the cost of that is control. ``noise`` is the rest: draws, and
 what replanning gains over the plan.
 
 Purchases only: a talk without one cost nothing at the quantity bought. Parts may be negative and are never floored.
@@ -32,7 +32,7 @@ from commerce.procurement.talks import AGREEMENT
 from commerce.types import World
 from commerce.year import Year
 from oracle.parts import Part
-from oracle.store.talk_history import ENDINGS, StoreTalk, tell_talks
+from oracle.store.talk_history import TALK_ENDINGS, StoreTalk, tell_talks
 from oracle.store.talk_moves import TalkMove, review_pairs
 from oracle.store.talk_plan import tabulate_plans
 
@@ -44,8 +44,8 @@ TALK_PARTS = (Part.INFERENCE, Part.UNCERTAINTY, Part.CONTROL)
 class TalkCost(NamedTuple):
     """What one purchase cost against the reference: prices in fen a unit, the rest in fen at the quantity bought.
 
-    ``gap_fen = inference_fen + uncertainty_fen + control_fen - luck_fen``, to the fen. ``quote_fen`` is the part of the
-    control that was lost by taking the first price told. ``worth_fen`` is what the reference expected at the start of
+    ``gap_fen = inference_fen + uncertainty_fen + control_fen - noise_fen``, to the fen. ``quote_fen`` is what of the
+    control was lost by taking the first price told. ``worth_fen`` is what the reference expected at the start of
     the talk, and ``pct_oracle`` what was earned as a share of it. ``cost_fen`` is what the buyer could have helped:
     inference and control.
     """
@@ -67,7 +67,7 @@ class TalkCost(NamedTuple):
     uncertainty_fen: int
     control_fen: int
     quote_fen: int
-    luck_fen: int
+    noise_fen: int
 
     @property
     def cost_fen(self) -> int:
@@ -147,7 +147,7 @@ class TalkCosts:
             "gap_fen": self.total("gap_fen"),
             **{f"{name}_fen": fen for name, fen in self.parts().items()},
             "quote_fen": self.total("quote_fen"),
-            "luck_fen": self.total("luck_fen"),
+            "noise_fen": self.total("noise_fen"),
             "talks": [{**row._asdict(), "cost_fen": row.cost_fen} for row in self.costliest(num)],
         }
 
@@ -229,7 +229,7 @@ def _price(world: World, talk: StoreTalk, moves: Sequence[TalkMove], shift: floa
         uncertainty_fen=fen[1],
         control_fen=fen[2],
         quote_fen=round(units * quote),
-        luck_fen=sum(fen[:3]) - fen[3],
+        noise_fen=sum(fen[:3]) - fen[3],
     )
 
 
@@ -265,4 +265,4 @@ def told_talk(year: Year, number: int) -> tuple[StoreTalk, list[TalkMove]]:
 
 def ending_words(talk: StoreTalk) -> str:
     """Return how a talk ended, in words."""
-    return ENDINGS.get(talk.record.outcome, talk.record.outcome)
+    return TALK_ENDINGS.get(talk.record.outcome, talk.record.outcome)

@@ -11,7 +11,7 @@ from commerce.procurement.pair import opening_quote, pair_terms
 from commerce.types import NegotiationRecord
 from oracle.store.floor_belief import BidAnswer, PairTalk, believe_floor, heard_manner, pair_prior
 from oracle.store.talk_history import StoreTalk
-from oracle.store.talk_plan import Seat, equal_types, tabulate_plans
+from oracle.store.talk_plan import TalkSeat, equal_types, tabulate_plans
 
 ROUNDS = 9
 SHIFT = 0.4
@@ -58,7 +58,7 @@ def play_talk(world, rules, buyer, number, rng):
     prior = pair_prior(world, rules, world.suppliers[supplier].category, value)
     opening, answers, standing, price, took = opening_quote(terms, rules, rng.random()), [], None, None, False
     for left in range(ROUNDS, -1, -1):
-        seat = Seat(value, standing, tuple(answer.bid for answer in answers), left)
+        seat = TalkSeat(value, standing, tuple(answer.bid for answer in answers), left)
         heard = [PairTalk(opening, tuple(answers))] if answers else []
         move = buyer(believe_floor(prior, heard, manner), seat)
         if move is None or left == 0:

@@ -19,7 +19,7 @@ from commerce.year import Year
 from oracle.store.floor_belief import BidAnswer, PairTalk, believe_floor, heard_manner, pair_prior, start_belief
 from oracle.store.talk_history import tell_talks
 from oracle.store.talk_moves import review_pairs
-from oracle.store.talk_plan import Seat, best_next_bid, equal_types, plan_worth
+from oracle.store.talk_plan import TalkSeat, best_next_bid, equal_types, plan_worth
 from oracle.store.talks import price_talks, talk_costs, told_talk
 from terms.kernel import kernel_params
 from tests.oracle.store.planted_buyers import (
@@ -76,7 +76,7 @@ def test_the_gap_of_every_purchase_is_its_parts_to_the_fen(played):
     costs = talk_costs(year)
     assert costs.rows
     for row in costs.rows:
-        assert row.gap_fen == row.inference_fen + row.uncertainty_fen + row.control_fen - row.luck_fen
+        assert row.gap_fen == row.inference_fen + row.uncertainty_fen + row.control_fen - row.noise_fen
         assert row.cost_fen >= -1  # two roundings
         assert row.uncertainty_fen >= 0
     assert sum(costs.parts().values()) == sum(costs.total(f"{part}_fen") for part in costs.parts())
@@ -134,7 +134,7 @@ def test_a_plan_is_worth_what_it_earns(rules):
     plan = np.array([0.9, 0.9, 1.0, 1.02, 1.02]) * terms.reservation
     bids = [round(bid) for bid in plan]
     standing = terms.opening
-    seat = Seat(value, standing, (), len(bids))
+    seat = TalkSeat(value, standing, (), len(bids))
     worth = plan_worth(one, seat, np.full(num, float(standing)), np.array(bids, dtype=float)[None, :, None])[0, 0]
     earned = []
     for _ in range(3000):
@@ -161,7 +161,7 @@ def test_pressed_often_enough_a_supplier_gives_its_floor_away_and_is_bid_that(ru
     talks = [press(rules, terms, rng) for _ in range(12)]
     belief = believe_floor(prior, talks, heard_manner(WORLD, supplier))
     assert belief.mean == pytest.approx(terms.reservation, abs=0.012 * value)
-    bid, worth = best_next_bid(belief, Seat(value, None, (), 9))
+    bid, worth = best_next_bid(belief, TalkSeat(value, None, (), 9))
     assert bid == pytest.approx(terms.reservation, abs=0.03 * value)
     assert worth == pytest.approx(value - terms.reservation, abs=0.03 * value)
 
