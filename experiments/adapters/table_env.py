@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments.extras import need
+from experiments.training.seat_view import SeatView
 
 need("pettingzoo", "pettingzoo")
 
@@ -19,7 +20,7 @@ import gymnasium  # noqa: E402 - only after its absence was named
 from gymnasium.utils import seeding  # noqa: E402
 from pettingzoo import AECEnv  # noqa: E402
 
-from experiments.adapters.negotiation_env import PaidIn, SeatView, checked_setting, vector_space  # noqa: E402
+from experiments.adapters.negotiation_env import PaidIn, checked_setting, vector_space  # noqa: E402
 from terms.cells import suite_cells  # noqa: E402
 from terms.config import GameConfig  # noqa: E402
 from terms.scenario import Scenario  # noqa: E402

@@ -32,6 +32,7 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
         "bankroll": Home("bankroll", "bankroll"),
         "match": Home("matches", "match"),
         "tournament": Home("matches", "tournament"),
+        "export": Home("export", "export"),
         "agents": Home("listing", "agents"),
         "suites": Home("listing", "suites"),
     },

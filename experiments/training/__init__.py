@@ -1,1 +1,1 @@
-"""Learning to negotiate in the compiled game, with and without exact credit for every move."""
+"""Learning to negotiate: exact credit for every move in the compiled game, and the moves of the reference as data."""

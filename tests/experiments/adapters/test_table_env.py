@@ -8,8 +8,8 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 import terms
-from experiments.adapters.negotiation_env import Ticks
 from experiments.adapters.table_env import SEATS, NegotiationTable
+from experiments.training.seat_view import Ticks
 from terms.agents import build_scripted
 from terms.two_seats import OpenMatch, play_match
 from terms.types import Accept, Offer, Opener, Reject

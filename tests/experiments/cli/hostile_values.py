@@ -148,6 +148,7 @@ RIGHT = {
 """What each command needs beside the odd value."""
 ARGUMENTS = {
     "explain": ("run", "1"),
+    "export": ("dpo",),
     "ledger": ("run",),
     "match": ("patient", "conceder"),
     "tournament": ("patient", "conceder"),

@@ -98,7 +98,8 @@ def test_an_old_command_says_the_new_one(terms, old):
 
 
 def test_options_are_declared_once_and_few():
-    assert sum(len(load_command(name).params) for name in COMMANDS) <= 152
+    # The eight of `export` are what says which data, of which episodes, beside whose moves.
+    assert sum(len(load_command(name).params) for name in COMMANDS) <= 160
 
 
 def test_every_command_has_a_file_or_shares_that_of_its_chapter():

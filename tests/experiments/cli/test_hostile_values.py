@@ -38,6 +38,7 @@ WORK = (
     "experiments.cli.decompose.seated_apart",
     "experiments.cli.seating.prepared_bayes_optimal",
     "experiments.cli.explain.prepared_bayes_optimal",
+    "experiments.cli.export.prepared_bayes_optimal",
     "experiments.cli.train_oracle.map_pieces",
     "experiments.cli.year.run_merchant_years",
     "experiments.cli.year.run_agent_years",
