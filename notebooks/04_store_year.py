@@ -101,12 +101,12 @@ plt.show()
 # %% [markdown]
 # ## The costliest talks
 #
-# A talk cost what was paid above the least that its supplier would have taken, times the units bought.
+# A talk cost what was paid above what an honest supplier would have gone to, times the units bought.
 
 # %%
 for talk in story.talks[:10]:
     print(f"day {talk.day:3}  {talk.lost:9,.0f} yuan: {talk.units:4} x {talk.item}, quoted {talk.opening:,.2f}, "
-          f"paid {talk.price:,.2f}, to be had at {talk.floor:,.2f}{'' if talk.is_honest else ', a fraud'}")  # fmt: skip
+          f"paid {talk.price:,.2f}{'' if talk.is_honest else ' (fraud)'}, honest floor {talk.floor:,.2f}")  # fmt: skip
 
 # %% [markdown]
 # Some buys are dearer than a quote the merchant had itself been given before. `--aid remind` tells it so in each talk
@@ -137,8 +137,9 @@ print(f"first-quote to the end {played:,.0f} yuan, the same again {to_yuan(same.
 # %% [markdown]
 # ## How far anybody could come
 #
-# The bound holds for the expected final assets of any merchant, whatever it knows. Luck of demand and of returns,
-# which nobody decides, can be taken out of a year: its luck-adjusted assets have the same mean and vary less.
+# The bound holds for the expected final assets of any merchant, whatever it knows but the draws. What the draws of
+# demand and of returns brought beside what was expected of them, which nobody decides, can be taken out of a year:
+# what is left has the same mean and usually less spread.
 
 # %%
 bound = year_bound(year.setting.world, year.setting.rules)

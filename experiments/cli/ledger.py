@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated
 
 import typer
 
-from commerce.metrics import STATEMENT
+from commerce.metrics import STATEMENT, year_metrics
 from commerce.money import to_yuan
 from experiments.cli import options
 from experiments.cli.show import out, print_table, text_table
@@ -36,12 +37,18 @@ def ledger(
     with open_executor(where.workers or _WORKERS, where.scheduler) as executor:
         header, year, _ = replay_year(run)
         found = ledger_of(year, header.agent, reference, executor=executor)
-    bound_fen = round(100 * year_bound(year.setting.world, year.setting.rules).upper)
+    bound_fen = math.ceil(100 * year_bound(year.setting.world, year.setting.rules).upper)
     write_ledger(run, found.to_json_object(), found.regret.reference_path_fen, bound_fen, read_year_result(run))
     if as_json:
         out(json.dumps(found.to_json_object(), allow_nan=False))
         return
     _print_ledger(found)
+    adjusted = year_metrics(year)["luck_adjusted_assets"].value
+    without = "" if adjusted is None else f", {adjusted:,.2f} less what its draws brought by chance"
+    out(
+        f"It ended with {to_yuan(year.final_fen):,.2f} yuan{without}; "
+        f"nobody can expect more than {math.ceil(bound_fen / 100):,} in its world."
+    )
 
 
 def _print_ledger(found: YearLedger) -> None:

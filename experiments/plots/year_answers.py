@@ -32,7 +32,7 @@ class AssetsPath(NamedTuple):
 
 
 class Ceiling(NamedTuple):
-    """What could be reached at the end: the reference's path, and the bound on anybody's final assets if known."""
+    """What could be reached at the end: the reference's path, and the bound on expected final assets if known."""
 
     reference: AssetsPath | None = None
     bound: float | None = None

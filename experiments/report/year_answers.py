@@ -1,7 +1,8 @@
 """The answer of a report about years, before any detail: how far everybody came, and where the money went.
 
 Years that differ in their world or seed alone are one group. With ledgers (``terms ledger``) a group is told by the
-mean of each part over its years; without, by what its own years say: what was paid above floors and to frauds.
+mean of each part over its years; without, by what its own years say: what was paid to honest suppliers above their
+floors, and what was paid to frauds at all.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class AgentAnswer:
             if self.above_floors < 1 > self.to_frauds:
                 return "and paid nobody more than the least its suppliers would take"
             above, frauds = yuan_words(self.above_floors), yuan_words(self.to_frauds)
-            return f"and paid {above} above the least its suppliers would take and {frauds} to frauds"
+            return f"and paid {above} above the least its honest suppliers would take and {frauds} to frauds"
         gap = self.gap.estimate
         if gap <= 0:
             return f"{yuan_words(-gap)} ahead of {self.reference}"
@@ -215,7 +216,7 @@ def _agent(label: str, stories: Sequence[YearStory], metrics: Mapping[str, Estim
         final=metrics["final_assets"],
         adjusted=metrics.get("luck_adjusted_assets", UNDEFINED),
         num_bankrupt=sum(story.result["end"] == "bankruptcy" for story in stories),
-        above_floors=sum(max(0.0, one.talk.lost) for one in talks) / len(stories),
+        above_floors=sum(max(0.0, one.talk.lost) for one in talks if one.talk.is_honest) / len(stories),
         to_frauds=sum(row.paid for story in stories for row in story.frauds) / len(stories),
         reference=ledgers[0].reference if ledgers else None,
         reference_assets=sum(one.reference_fen for one in ledgers) / len(ledgers) / 100 if ledgers else None,

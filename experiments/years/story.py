@@ -84,7 +84,11 @@ class Scorecard(NamedTuple):
 
 
 class TalkRow(NamedTuple):
-    """A talk that ended in an order. Prices in yuan a unit; ``lost`` is what was paid above the supplier's floor."""
+    """A talk that ended in an order. Prices in yuan a unit.
+
+    ``floor`` is what an honest supplier would go to, the least that this one sells for if it is one; ``lost`` is what
+    was paid above that.
+    """
 
     day: int
     supplier: str

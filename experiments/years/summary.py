@@ -44,7 +44,7 @@ YEAR_METRICS = {
         _year(
             "luck_adjusted_assets",
             "Luck-adjusted assets",
-            "final assets less what chance brought by demand and returns: the same mean, less spread",
+            "final assets less what chance brought by demand and returns: the same mean, usually less spread",
             "yuan",
             "higher",
         ),

@@ -3,7 +3,7 @@ r"""An upper bound on the expected final assets of a store year, whoever runs it
 **Statement.** Let a merchant know the world with everything hidden in it (floors, frauds, events, lead times, what
 suppliers will answer) and adapt to all that happens, but not know before its draw how demand is rounded to whole units
 or which shipped units come back. Then :math:`E[\text{final assets}] \le` ``YearBound.upper``, the expectation being
-over those draws. One year may exceed it by chance; its luck-adjusted assets have the same mean and less of that.
+over those draws. One year may exceed it by chance; its luck-adjusted assets have the same mean and usually less spread.
 
 **Proof.** Each step only adds to what can be reached.
 
@@ -30,7 +30,7 @@ over those draws. One year may exceed it by chance; its luck-adjusted assets hav
 9. *Which stores are open* may change every day and in fractions; rent is paid, opening once.
 10. *Time:* cash and stores are a linear program (:mod:`oracle.store.bound_program`) whose dual value is the bound.
 
-Nothing of the bound depends on how good the solver's multipliers are.
+That it is a bound does not depend on how good the solver's multipliers are; how near it comes does.
 """
 
 from __future__ import annotations

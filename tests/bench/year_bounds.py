@@ -1,7 +1,7 @@
 """How close the planner comes to the bound of a year: ``python -m tests.bench.year_bounds NUM RULES [AGENT ...]``.
 
 One line a world: what each agent ends with, less its windfall, the bound, and the bound over the first agent's; then
-the mean ratio with its interval. Worlds have the seeds 0, 1, 2, ...
+the mean ratio with its interval. Worlds have the seeds 1, 2, ...
 """
 
 from __future__ import annotations

@@ -85,5 +85,5 @@ def test_the_report_tells_the_ledger_first(folder):
     assert "No ledger yet of rule-based" in page.words
     assert not re.search(r"\b(nan|NaN|inf|Infinity|None)\b", page.words)
     alone = Page(build_year_report([replace(stories[0], ledger=None)], title="x")).words
-    assert "above the least its suppliers would take" in alone
+    assert "above the least its honest suppliers would take" in alone
     assert "terms ledger FOLDER" in alone

@@ -16,6 +16,7 @@ from experiments.years.run import run_year
 from experiments.years.spec import YearSpec
 from experiments.years.story import replay_year
 from experiments.years.transcript import OUTCOME
+from experiments.years.year_mode import read_year_result
 from tests.experiments.years.test_rules_version import age
 
 SPEC = YearSpec(world_seed=3, rules="fair", num_days=20)
@@ -45,6 +46,8 @@ def test_the_command_shows_both_layers_to_the_fen(terms, folder):
     code, printed, _ = terms("ledger", folder, "--reference", "first-quote", "--workers", 1)
     assert (code, regret["sentence"] in printed) == (0, True)
     assert f"{(statement['final_fen'] - statement['initial_fen']) / 100:,.2f}" in printed
+    adjusted = read_year_result(folder)["metrics"]["luck_adjusted_assets"]["value"]
+    assert f"It ended with {statement['final_fen'] / 100:,.2f} yuan, {adjusted:,.2f} less what its draws" in printed
 
 
 def test_a_year_in_memory_and_in_processes_has_the_ledger_of_its_folder(folder):

@@ -11,6 +11,7 @@ from experiments.plots.year_answers import AssetsPath, Ceiling, plot_parts, plot
 from experiments.report.year_answers import answer_years, assets_by_day, mean_path, yuan_words
 from experiments.report.years import group_years, named_groups
 from experiments.years.ledger_file import StoredLedger
+from experiments.years.story import FraudRow, TalkRow
 from oracle.store.regret_streams import Stream
 
 
@@ -85,10 +86,18 @@ def test_a_year_that_ended_early_stays_where_it_was(stories):
     assert mean_path([[1.0, 2.0], [3.0, 6.0]]) == (2.0, 4.0)
 
 
-def test_talks_are_what_was_paid_above_floors(stories):
+def test_talks_are_what_was_paid_above_honest_floors(stories):
     for story in stories[:2]:
         assert all(talk.lost == pytest.approx(talk.units * (talk.price - talk.floor)) for talk in story.talks)
         assert [talk.lost for talk in story.talks] == sorted((talk.lost for talk in story.talks), reverse=True)
+
+
+def test_what_a_fraud_was_paid_is_counted_once(stories):
+    honest, fraud = TalkRow(1, "a", True, "x", 9, 1, 8, 6, 10, 20), TalkRow(2, "b", False, "x", 9, 1, 8, 5, 10, 30)
+    paid = FraudRow(2, "b", "price_gouging", "x", 10, 10, 0, 80, None)
+    (one,) = answers_of([replace(stories[0], talks=[fraud, honest], frauds=[paid])]).agents
+    assert one.account == "and paid 20 yuan above the least its honest suppliers would take and 80 yuan to frauds"
+    assert [told.talk.lost for told in one.talks] == [30, 20]
 
 
 def test_wide_gaps_have_a_logarithmic_axis():

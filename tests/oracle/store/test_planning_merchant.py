@@ -69,6 +69,11 @@ def test_it_is_never_bankrupt(name: str, rule_set: str, seed: int) -> None:
     assert short_year(name, rule_set, seed, 365).state.end == EndReason.CALENDAR
 
 
+@pytest.mark.slow
+def test_who_knows_everything_earns_millions() -> None:
+    assert short_year("full-knowledge-planner", "fair-1", 1, 365).final_fen >= 20_000_000_00
+
+
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(ValueError, match=f"choose one of {', '.join(YEAR_PLAYERS)}"):
         build_year_player("greedy", generate_world(3, FAIR), FAIR)

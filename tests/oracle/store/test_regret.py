@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from commerce.config import FAIR, PAPER, Rules
-from commerce.merchants import build_merchant, play_year
+from commerce.merchants import MERCHANTS, play_year
 from commerce.plan import StorePlan, execute, extract
 from commerce.plan.planned import ListPrices
 from commerce.procurement import pair_terms
@@ -19,6 +20,7 @@ from commerce.year import Year
 from oracle.store.regret import NamedPlan, RegretLedger, regret_ledger
 from oracle.store.regret_prices import prices_for
 from oracle.store.regret_streams import Stream, TwoYears
+from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER, build_year_player
 from tests.commerce.builders import default_world
 
 DAYS = 36
@@ -27,7 +29,7 @@ RULES = {rules.name: rules.model_copy(update={"num_days": DAYS}) for rules in (P
 
 def plan_of(name: str, rules: Rules) -> StorePlan:
     world = default_world()
-    return extract(play_year(Year(world, rules), build_merchant(name, world, rules)))
+    return extract(play_year(Year(world, rules), build_year_player(name, world, rules)))
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +164,24 @@ def test_whole_years(rules):
     played, reference = (NamedPlan(name, plan_of(name, setting.rules)) for name in ("rule-based", "first-quote"))
     found = regret_ledger(setting, played, reference)
     assert sum(row.part_fen for row in found.rows) == found.gap_fen
+
+
+@pytest.fixture(scope="module", params=["paper", "fair"])
+def planned(request) -> tuple[Setting, NamedPlan]:
+    setting = Setting(default_world(), RULES[request.param].model_copy(update={"num_days": 45}))
+    return setting, NamedPlan("planner", plan_of(FULL_KNOWLEDGE_PLANNER, setting.rules))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MERCHANTS)
+def test_beside_the_planner_a_ledger_holds_or_says_why_not(planned, name):
+    setting, reference = planned
+    try:
+        found = regret_ledger(setting, NamedPlan(name, plan_of(name, setting.rules)), reference)
+    except ValueError as error:
+        assert re.fullmatch(  # noqa: PT017
+            r"with [a-z_ ]+ of planner, [\d.]+% of the spending was cut \(\d+ fen\); at most 2% may be", str(error)
+        )
+        return
+    assert sum(row.part_fen for row in found.rows) == found.gap_fen
+    assert found.worst_cut <= 0.02
