@@ -102,8 +102,9 @@ def test_no_plan_that_a_search_finds_earns_more():
 
 
 @pytest.mark.slow
-def test_no_plan_that_a_search_finds_earns_more_in_a_thousand_scenarios():
-    _check_search(6, 84, 40)
+@pytest.mark.parametrize("seed", [6, 7, 8, 9])  # 252 scenarios each
+def test_no_plan_that_a_search_finds_earns_more_in_a_thousand_scenarios(seed):
+    _check_search(seed, 21, 40)
 
 
 def test_the_zig_zag_that_once_won_no_longer_does():
