@@ -169,11 +169,10 @@ class Branches:
             self._snapshots[year.state.day] = pickle.dumps(kept, protocol=pickle.HIGHEST_PROTOCOL)
 
     def _restored(self, day: int) -> Year:
-        setting, state, past = self._origin.setting, None, None
-        if day in self._snapshots:
-            state, decisions, quotes, num = pickle.loads(self._snapshots[day])
-            past = Past(list(self._made[:num]), decisions, quotes)
-        return Year(setting.world, setting.rules, procurement=self._origin.procurement, state=state, past=past)
+        if day not in self._snapshots:
+            return self._origin.anew()
+        state, decisions, quotes, num = pickle.loads(self._snapshots[day])
+        return self._origin.anew(state, Past(list(self._made[:num]), decisions, quotes))
 
     def _again(self, day: int) -> Iterator[tuple[Made, Result]]:
         year = self._restored(0)

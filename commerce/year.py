@@ -138,6 +138,10 @@ class Year:
         """Bank, wallet and escrow; the score once the year is over."""
         return self.state.ledger.assets_fen
 
+    def anew(self, state: YearState | None = None, past: Past | None = None) -> Year:
+        """Return this year at its first morning, or at the moment that ``state`` and ``past`` were saved at."""
+        return Year(self.setting.world, self.setting.rules, procurement=self._procurement, state=state, past=past)
+
     def time(self, minutes_charged: int = 0) -> dict[str, Any]:
         """Return the moment as every answer tells it."""
         state, rules = self.state, self.setting.rules
@@ -163,6 +167,9 @@ class Year:
         """Make a call that was checked already: in this year or in one that it branches off from."""
         if self.past is not None:
             self.past.made.append(made)
+        return self._make(made)
+
+    def _make(self, made: Made) -> Result:
         if isinstance(made.given, Refusal):
             self._count(made.tool, 0)
             return self._refuse(made.given)

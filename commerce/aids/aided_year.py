@@ -14,15 +14,15 @@ from typing import Any
 from commerce.aids.aid_list import Aid, check_aids
 from commerce.aids.dealings import Dealings, short_deliveries
 from commerce.aids.forecast import forecast_cash
-from commerce.argument_parser import read_arguments
 from commerce.config import PAPER, Rules
 from commerce.ledger import Account
 from commerce.money import to_fen, to_yuan
 from commerce.quotes import Quote
-from commerce.refusals import RefusedError
+from commerce.state import YearState
 from commerce.supplier_protocol import Procurement
+from commerce.tools.arguments import Chatbox, NegotiationMove, Withdraw
 from commerce.types import Refusal, World
-from commerce.year import Made, Result, Year
+from commerce.year import Made, Past, Result, Year
 
 ABOVE_QUOTE = "above_own_quote"
 NOTICE = "aid"
@@ -40,36 +40,44 @@ class AidedYear(Year):
     """
 
     def __init__(
-        self, world: World, rules: Rules = PAPER, *, aids: Sequence[str], procurement: Procurement | None = None
+        self,
+        world: World,
+        rules: Rules = PAPER,
+        *,
+        aids: Sequence[str],
+        procurement: Procurement | None = None,
+        state: YearState | None = None,
+        past: Past | None = None,
     ) -> None:
-        super().__init__(world, rules, procurement=procurement)
+        super().__init__(world, rules, procurement=procurement, state=state, past=past)
         self.aids = check_aids(aids)
         self._dealings = Dealings(self.setting, self.state)
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Result:
-        """Run one tool call with what the aids add; nothing an agent can send raises."""
-        if self.is_over:
-            return super().call(name, arguments)
+    def anew(self, state: YearState | None = None, past: Past | None = None) -> AidedYear:
+        """Return this year with its aids at its first morning, or at a saved moment."""
+        world, rules = self.setting.world, self.setting.rules
+        return AidedYear(world, rules, aids=self.aids, procurement=self._procurement, state=state, past=past)
+
+    def _make(self, made: Made) -> Result:
+        """Carry out what was asked, with what the aids add; what they do themselves is no call of anybody."""
         day = self.state.day
-        result = self._talk(arguments) if name == _TALK else super().call(name, arguments)
+        result = self._talk(made.given) if isinstance(made.given, Chatbox) else super()._make(made)
         if self.state.day == day or self.is_over:
             return result
         return replace(result, notices=(*result.notices, *self._morning()))
 
-    def _talk(self, arguments: Any) -> Result:
+    def _talk(self, given: Chatbox) -> Result:
         """Send a message without the moves that are held back, and add to the answers what is to be remembered."""
-        moves, known = _moves_of(arguments), dict[str, Quote]()
-        for product in {str(move.get("sku_id")) for move in moves}:
+        moves, known = given.actions, dict[str, Quote]()
+        for product in {str(move.sku_id) for move in moves}:
             if (best := self._best(product)) is not None:
                 known[product] = best
         held = {place: fault for place, move in enumerate(moves) if (fault := self._fault(move, known)) is not None}
         if held and len(held) == len(moves):
             place, fault = next(iter(held.items()))
-            return self.repeat(Made(_TALK, Refusal(ABOVE_QUOTE, f"actions.{place}.price", fault)))
-        if held:
-            kept = [move for place, move in enumerate(moves) if place not in held]
-            arguments = {**read_arguments(arguments), "actions": kept}
-        result = super().call(_TALK, arguments)
+            return super()._make(Made(_TALK, Refusal(ABOVE_QUOTE, f"actions.{place}.price", fault)))
+        kept = [move for place, move in enumerate(moves) if place not in held]
+        result = super()._make(Made(_TALK, given.model_copy(update={"actions": kept})))
         if result.data is None:
             return result
         replies = [self._reply(reply, moves, held, known) for reply in result.data["replies"]]
@@ -78,12 +86,10 @@ class AidedYear(Year):
     def _best(self, product_id: str) -> Quote | None:
         return None if self.past is None else self.past.quotes.best(product_id)
 
-    def _fault(self, move: Mapping[str, Any], known: Mapping[str, Quote]) -> str | None:
-        """Return why a move is held back; what cannot be read is left to the store, which refuses it."""
-        best, price = known.get(str(move.get("sku_id"))), move.get("price")
-        if Aid.ENFORCE not in self.aids or best is None or move.get("action") not in _BUYING:
-            return None
-        if not isinstance(price, int | float) or isinstance(price, bool) or not 0 < price < 1e12:
+    def _fault(self, move: NegotiationMove, known: Mapping[str, Quote]) -> str | None:
+        """Return why a move is held back."""
+        best, price = known.get(str(move.sku_id)), move.price
+        if Aid.ENFORCE not in self.aids or best is None or price is None or move.action not in _BUYING:
             return None
         if to_fen(price) <= best.price_fen:
             return None
@@ -93,14 +99,19 @@ class AidedYear(Year):
     def _reply(
         self,
         reply: Mapping[str, Any],
-        moves: Sequence[Mapping[str, Any]],
+        moves: Sequence[NegotiationMove],
         held: Mapping[int, str],
         known: Mapping[str, Quote],
     ) -> dict[str, Any]:
-        told = iter(reply["outcomes"])
+        num_told = len(reply["outcomes"])
+        num_in_words = max(0, num_told - (len(moves) - len(held)))  # a fee that words agreed to comes first
+        told = iter(reply["outcomes"][num_in_words:])
         outcomes = [
-            self._outcome(_held_back(move, held[place]) if place in held else next(told), known)
-            for place, move in enumerate(moves if reply["outcomes"] else ())
+            *reply["outcomes"][:num_in_words],
+            *(
+                self._outcome(_held_back(move, held[place]) if place in held else next(told), known)
+                for place, move in enumerate(moves if num_told else ())
+            ),
         ]
         more = {"your_dealings": self._dealings.with_supplier(reply["supplier"])} if self._retrieves else {}
         return {**reply, "outcomes": outcomes, **more}
@@ -124,7 +135,7 @@ class AidedYear(Year):
         """Yield what the aids say at the start of a day; the withdrawal is made first, so that a forecast knows it."""
         day = {"day": self.state.day, "date": self.setting.iso_date(self.state.day), "kind": NOTICE}
         if Aid.AUTO_WITHDRAWAL in self.aids and self.state.ledger.balance(Account.WALLET) > 0:
-            done = super().call("withdraw")
+            done = super()._make(Made("withdraw", Withdraw()))
             if done.data is not None:
                 yield {**day, "text": f"{done.data['withdrawn']:.2f} yuan were withdrawn for you.", **done.data}
         if Aid.SCRATCH_FILE in self.aids and self.state.memos:
@@ -135,16 +146,5 @@ class AidedYear(Year):
             yield {**day, "text": f"{len(rows)} deliveries of today fell short of their orders.", "short": rows}
 
 
-def _held_back(move: Mapping[str, Any], fault: str) -> dict[str, Any]:
-    return {"sku_id": move["sku_id"], "decision": "Error", "code": ABOVE_QUOTE, "message": fault}
-
-
-def _moves_of(arguments: Any) -> list[Mapping[str, Any]]:
-    """Return the moves of a message, none if one of them cannot be read."""
-    try:
-        moves = read_arguments(arguments).get("actions")
-    except RefusedError:
-        return []
-    if not isinstance(moves, list | tuple) or not all(isinstance(move, Mapping) for move in moves):
-        return []
-    return list(moves)
+def _held_back(move: NegotiationMove, fault: str) -> dict[str, Any]:
+    return {"sku_id": move.sku_id, "decision": "Error", "code": ABOVE_QUOTE, "message": fault}

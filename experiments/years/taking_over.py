@@ -74,7 +74,7 @@ def read_origin(folder: Path, day: int) -> Origin:
         )
     if not 0 <= day <= outcome.days:
         raise ValueError(f"day={day}; the year in {folder} has the mornings of days 0 to {outcome.days}")
-    calls, year = read_store_calls(folder), _first_morning(header.spec)
+    calls, year = read_store_calls(folder), header.spec.build_year()
     num = 0
     while year.state.day < day:
         if num == len(calls):
@@ -82,10 +82,6 @@ def read_origin(folder: Path, day: int) -> Origin:
         year.call(calls[num].tool, calls[num].arguments)
         num += 1
     return Origin(header, day, tuple(calls[:num]))
-
-
-def _first_morning(spec: YearSpec) -> Year:
-    return Year(spec.build_world(), spec.build_rules())
 
 
 def calls_digest(calls: Sequence[Entry]) -> str:
@@ -207,16 +203,14 @@ class SuccessorAgent:
 
     def _morning(self, session: YearSitting, before: Sequence[Entry]) -> Year:
         """Return the year of ``session`` as it was when the merchant took over."""
-        setting = session.year.setting
-        year = Year(setting.world, setting.rules)
+        year = session.year.anew()
         for entry in before:
             year.call(entry.tool, entry.arguments)
         return year
 
 
 def _again(session: YearSitting, before: Sequence[Entry]) -> Iterator[tuple[Made, Result]]:
-    setting = session.year.setting
-    year = Year(setting.world, setting.rules)
+    year = session.year.anew()
     for entry in before:
         result = year.call(entry.tool, entry.arguments)
         assert year.past is not None

@@ -21,7 +21,6 @@ import terms
 from commerce.bankroll import BankrollConfig
 from commerce.merchants import build_merchant
 from commerce.metrics import Measure, year_metrics
-from commerce.year import Year
 from experiments.engine.run import run_task
 from experiments.sessions.session_task import SESSIONS
 from experiments.sessions.spec import SessionsSpec
@@ -42,7 +41,7 @@ SESSION_AGENTS = ("boulware", "linear", "tit-for-tat")
 
 def play(spec: YearSpec, name: str, slip: float = 0.0) -> Mapping[str, Measure]:
     """Return the metrics of one year; every price asked for is off by a factor with log-deviation ``slip``."""
-    year, rng = Year(spec.build_world(), spec.build_rules()), random.Random(spec.agent_seed)
+    year, rng = spec.build_year(), random.Random(spec.agent_seed)
 
     def slipped(given: Any, key: str = "") -> Any:
         if isinstance(given, Mapping):

@@ -6,11 +6,13 @@ import random
 
 import pytest
 
+from commerce.aids import AidedYear
 from commerce.branching import Branches, Repeated, View, branch
 from commerce.config import FAIR, PAPER, RULE_SETS, Rules
+from commerce.ledger import Account
 from commerce.merchants import MERCHANTS, build_merchant, play_year
 from commerce.plan import execute, extract
-from commerce.replay import year_digest
+from commerce.replay import result_digest, year_digest
 from commerce.state import state_from_json, state_to_json
 from commerce.world import generate_world
 from commerce.year import Year
@@ -64,6 +66,41 @@ def test_a_branch_has_a_plan_like_any_year(year):
     found = branch(year, 30, build_merchant("rule-based", year.setting.world, year.setting.rules))
     done = execute(year.setting.world, year.setting.rules, extract(found))
     assert done.year.state.ledger.digest == found.state.ledger.digest
+
+
+class Asked:
+    """Asks again for what another asked after this moment."""
+
+    def __init__(self, calls: list[tuple]) -> None:
+        self._calls = calls
+
+    def take_over(self, view: View) -> None:
+        told = [result_digest(result) for _, result in view.past()]
+        assert told == [result_digest(result) for *_, result in self._calls[: view.num_calls]]
+        for tool, arguments, result in self._calls[view.num_calls :]:
+            assert result_digest(view.call(tool, arguments)) == result_digest(result)
+
+
+@pytest.mark.parametrize("aids", [("enforce",), ("auto-withdrawal",), ("enforce", "auto-withdrawal", "cash-forecast")])
+def test_a_branch_keeps_its_aids(aids):
+    rules = FAIR.model_copy(update={"num_days": DAYS})
+    world, calls = generate_world(3, rules), []
+    year = AidedYear(world, rules, aids=aids)
+
+    def call(tool, arguments):
+        calls.append((tool, arguments, year.call(tool, arguments)))
+        return calls[-1][-1]
+
+    build_merchant("rule-based", world, rules)(call)
+    assert ("above_own_quote" in str(calls)) == ("enforce" in aids)
+    branches = Branches(year)
+    for day in [0, *random.Random(2).sample(range(1, DAYS), 3)]:
+        for same in (Repeated(year), Asked(calls)):
+            found = branches.branch(day, same)
+            assert year_digest(found) == year_digest(year)
+            assert (found.aids, found.past.made) == (year.aids, year.past.made)
+        if day > 0 and "auto-withdrawal" in aids:
+            assert branches.morning(day).state.ledger.balance(Account.WALLET) == 0
 
 
 def random_calls(rules: Rules, seed: int, num: int) -> Year:

@@ -118,6 +118,19 @@ def test_what_cannot_be_read_is_refused_as_without_aids(world, arguments):
     assert aided.call("chatbox", arguments) == bare.call("chatbox", arguments)
 
 
+def test_a_fee_that_words_agree_to_is_answered_before_the_moves(world):
+    rules = RULES.model_copy(update={"fee_consent": "words"})
+    email, (sku, *_) = talk_of(world)
+    move = {"action": "offer", "sku_id": sku, "price": 0.01, "quantity": 1}
+    for actions in ([], [move]):
+        told = {"uids": [email], "content": "Yes, we pay the membership fee.", "actions": actions}
+        aided, bare = (
+            year.call("chatbox", told) for year in (AidedYear(world, rules, aids=["enforce"]), Year(world, rules))
+        )
+        assert aided.data == bare.data
+        assert len(aided.data["replies"][0]["outcomes"]) == 1 + len(actions)
+
+
 def test_with_enforce_no_buy_is_dearer(world, plain):
     year, _ = played(world, "enforce")
     assert plain.past.quotes.num_dearer > 0

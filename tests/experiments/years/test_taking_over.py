@@ -63,8 +63,8 @@ def whole(tmp_path_factory) -> Path:
     return folder
 
 
-def branched(whole: Path, day: int, seat, folder: Path) -> Path:
-    run_year(folder, SPEC, branch_seat(read_origin(whole, day), seat))
+def branched(whole: Path, day: int, seat, folder: Path, spec: YearSpec = SPEC) -> Path:
+    run_year(folder, spec, branch_seat(read_origin(whole, day), seat))
     return folder
 
 
@@ -111,13 +111,34 @@ def test_what_went_before_is_pinned(whole, tmp_path):
 
 @pytest.mark.parametrize("kept", [0.02, 0.3, 0.6, 0.95])
 def test_a_branch_that_was_interrupted_is_finished_to_the_same_bytes(whole, tmp_path, kept):
-    found = branched(whole, 9, merchant_seat("first-quote"), tmp_path / "whole")
+    assert_finished_alike(whole, SPEC, tmp_path, kept)
+
+
+@pytest.mark.parametrize("aid", ["enforce", "auto-withdrawal"])
+def test_the_branch_of_a_year_with_aids_has_them(tmp_path, aid):
+    bare, aided, draws = tmp_path / "bare", tmp_path / "aided", random.Random(aid)
+    spec = YearSpec(rules="fair", num_days=45, aids=(aid,))  # within these days a move is held back
+    run_year(bare, spec.model_copy(update={"aids": ()}), "rule-based")
+    run_year(aided, spec, "rule-based")
+    result, calls = read_year_result(aided), read_store_calls(aided)
+    assert result["state_digest"] != read_year_result(bare)["state_digest"]
+    for day in draws.sample(range(1, spec.num_days), 2):
+        found = branched(aided, day, MerchantSeat("same", Same(aided)), tmp_path / f"same-{day}", spec)
+        assert read_year_result(found) == {**result, "agent": f"same from day {day} of rule-based"}
+        assert read_store_calls(found) == calls
+    assert_finished_alike(aided, spec, tmp_path, 0.7)
+    assert check_folder(tmp_path / "torn") == ([], [])
+
+
+def assert_finished_alike(whole: Path, spec: YearSpec, tmp_path: Path, kept: float) -> None:
+    """A branch of which a share was kept is taken up again, and ends as the unbroken one."""
+    found = branched(whole, 9, merchant_seat("first-quote"), tmp_path / "whole", spec)
     there = {name: (found / name).read_bytes() for name in FILES}
     torn = tmp_path / "torn"
     torn.mkdir()
     (torn / HEADER).write_bytes(there[HEADER])
     (torn / TRANSCRIPT).write_bytes(there[TRANSCRIPT][: int(kept * len(there[TRANSCRIPT]))])
-    branched(whole, 9, merchant_seat("first-quote"), torn)
+    branched(whole, 9, merchant_seat("first-quote"), torn, spec)
     assert {name: (torn / name).read_bytes() for name in FILES} == there
 
 
