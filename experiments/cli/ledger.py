@@ -52,7 +52,7 @@ def ledger(
 
 
 def _print_ledger(found: YearLedger) -> None:
-    earned, regret = found
+    earned, regret, price_paid = found
     total = ("change of assets", "", f"{to_yuan(earned.change_fen):,.2f}")
     items = [(STATEMENT[row.name].label, row.kind, f"{to_yuan(row.fen):,.2f}") for row in earned.rows if row.fen]
     rows = [
@@ -68,6 +68,9 @@ def _print_ledger(found: YearLedger) -> None:
         text_table(f"{regret.agent} against {regret.reference}, yuan", headings, rows),
     )
     out(regret.sentence)
+    if price_paid is not None:
+        shown = ", ".join(f"{name} {to_yuan(fen):,.2f}" for name, fen in price_paid.items())
+        out(f"The price paid, by what the oracle says of each talk: {shown}.")
     out(
         f"Of the spending of the {len(regret.mixtures)} mixed years at most {regret.worst_cut:.1%} could not be paid, "
         f"and at most {regret.worst_scaled:.1%} was not bought because there was less money at hand."

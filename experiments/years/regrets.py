@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,8 @@ from experiments.engine.pool import map_pieces
 from experiments.years.story import replay_year
 from experiments.years.year_mode import is_year
 from oracle.store.regret import NamedPlan, RegretLedger, regret_ledger
+from oracle.store.regret_streams import Stream
+from oracle.store.talks import talk_costs
 from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER, YEAR_PLAYERS, build_year_player
 
 _PIECES = 4
@@ -25,14 +27,42 @@ _PIECES = 4
 
 
 class YearLedger(NamedTuple):
-    """Both layers: the exact statement of the year, and its regret."""
+    """Both layers: the exact statement of the year, and its regret.
+
+    ``price_paid`` divides that part of the regret by what the oracle says of the talks, in fen; ``None`` where the part
+    or what the talks cost is not above 0.
+    """
 
     statement: Statement
     regret: RegretLedger
+    price_paid: Mapping[str, int] | None
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the object that is stored."""
-        return {"statement": self.statement.to_json_object(), "regret": self.regret.to_json_object()}
+        return {
+            "statement": self.statement.to_json_object(),
+            "regret": self.regret.to_json_object(),
+            "price_paid": None if self.price_paid is None else dict(self.price_paid),
+        }
+
+
+def split_by(total: int, weights: Mapping[str, int]) -> dict[str, int] | None:
+    """Divide a whole number in proportion to ``weights``, by largest remainder; ``None`` where there is nothing to.
+
+    Examples
+    --------
+    >>> split_by(10, {"a": 1, "b": 1, "c": 1})
+    {'a': 4, 'b': 3, 'c': 3}
+    >>> split_by(-5, {"a": 1})
+    """
+    whole = sum(weights.values())
+    if total <= 0 or whole <= 0 or min(weights.values()) < 0:
+        return None
+    parts = {name: total * weight // whole for name, weight in weights.items()}
+    missing = total - sum(parts.values())
+    for name in sorted(weights, key=lambda name: -(total * weights[name] % whole))[:missing]:
+        parts[name] += 1
+    return parts
 
 
 def check_reference(name: str) -> None:
@@ -71,7 +101,8 @@ def ledger_of(
         num_pieces=1 if executor is None else _PIECES,
         spread=partial(map_pieces, executor=executor),
     )
-    return YearLedger(earned, regret)
+    (paid,) = (row.part_fen for row in regret.rows if row.stream == Stream.PRICE_PAID)
+    return YearLedger(earned, regret, split_by(paid, talk_costs(year).parts()))
 
 
 def _begin(year: Year, reference: str, executor: Executor | None) -> Callable[[], NamedPlan]:

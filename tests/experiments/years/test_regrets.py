@@ -59,12 +59,12 @@ def test_a_year_in_memory_and_in_processes_has_the_ledger_of_its_folder(folder):
 
 
 def test_the_reference_against_itself_lost_nothing():
-    _, regret = ledger_of(played("first-quote"), "first-quote", "first-quote")
+    _, regret, _ = ledger_of(played("first-quote"), "first-quote", "first-quote")
     assert [row[1:] for row in regret.rows] == [(0, 0, 0)] * 6
 
 
 def test_the_reference_may_be_the_year_in_a_folder(folder, tmp_path):
-    _, regret = ledger_of(played("rule-based"), "again", str(folder))
+    _, regret, _ = ledger_of(played("rule-based"), "again", str(folder))
     assert (regret.agent, regret.reference, regret.gap_fen) == ("again", "rule-based", 0)
     run_year(tmp_path / "other", YearSpec(num_days=2), "idle")
     with pytest.raises(ValueError, match="another world or by other rules"):
@@ -89,3 +89,14 @@ def test_an_unfinished_year_and_one_of_other_rules(tmp_path):
     age(tmp_path / "old")
     with pytest.raises(RunError, match="of version 1 cannot be played"):
         replay_year(tmp_path / "old")
+
+
+def test_the_price_paid_is_divided_by_what_the_talks_cost():
+    found = ledger_of(played("rule-based"), "rule-based", "first-quote")
+    (part,) = (row.part_fen for row in found.regret.rows if row.stream == "price_paid")
+    if part > 0:
+        assert found.price_paid is not None
+        assert sum(found.price_paid.values()) == part
+        assert set(found.price_paid) == {"inference", "uncertainty", "control"}
+    else:
+        assert found.price_paid is None
