@@ -54,6 +54,12 @@ bench: $(READY) .venv-bench/.ready
 	$(BIN)/python -m tests.bench.store_year
 	$(BIN)/python -m tests.bench.stepping
 	$(BIN)/python -m tests.bench.learning 8 300
+	$(BIN)/python -m tests.bench.negotiation_share 1
+	$(BIN)/python -m tests.bench.planners fair 1 rule-based honest-planner full-knowledge-planner
+	$(BIN)/python -m tests.bench.planted_streams 1 30
+	$(BIN)/python -m tests.bench.lost_message 1 60
+	$(BIN)/python -m tests.bench.year_bounds 1 fair
+	$(BIN)/python -m tests.bench.years_power 2 2
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

@@ -32,7 +32,7 @@ class FullKnowledge:
         self._models: dict[int, StoreModel] = {}
         self._orders: dict[int, int] = {}
 
-    def prepare(self, ask: Ask, first_date: dt.date) -> None:
+    def prepare(self, look: Ask, ask: Ask, first_date: dt.date) -> None:
         """Nothing is to be found out."""
 
     @property

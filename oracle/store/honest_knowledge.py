@@ -78,14 +78,14 @@ class HonestKnowledge:
         """Day on whose morning the year ends at the latest."""
         return self._rules.num_days
 
-    def prepare(self, ask: Ask, first_date: dt.date) -> None:
+    def prepare(self, look: Ask, ask: Ask, first_date: dt.date) -> None:
         """Read the catalogue and the market's cards."""
         self._ask, self._first_date = ask, first_date
-        self._types = ask("market_search")["store_types"]
+        self._types = look("market_search")["store_types"]
         names = [name for card in self._types for name in card["category_names"]]
         self._category = {name: row for row, name in enumerate(names)}
-        self._details = [ask("market_search", category=name).get("detail", {}) for name in names]
-        products = list(pages_of(ask, "list_products"))
+        self._details = [look("market_search", category=name).get("detail", {}) for name in names]
+        products = list(pages_of(look, "list_products"))
         self._product_ids = tuple(row["product_id"] for row in products)
         self._row = {product: row for row, product in enumerate(self._product_ids)}
         self._of_category = np.array([self._category[row["category"]] for row in products], dtype=np.int64)

@@ -49,8 +49,8 @@ class MarketKnowledge(Protocol):
     trial_days: int
     """Days that a choice of stores is given before another is made."""
 
-    def prepare(self, ask: Ask, first_date: dt.date) -> None:
-        """Find out what can be found out before the first plan; from then on the catalogue is known."""
+    def prepare(self, look: Ask, ask: Ask, first_date: dt.date) -> None:
+        """Find out by ``look`` what can be found out before the first plan; later questions go to ``ask``."""
 
     @property
     def product_ids(self) -> Sequence[str]:

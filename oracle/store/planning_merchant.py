@@ -93,9 +93,9 @@ class _Planner:
         self._get_ready(self._ask, time)
         return not self.is_over
 
-    def _get_ready(self, ask: Ask, time: Mapping[str, Any]) -> None:
+    def _get_ready(self, look: Ask, time: Mapping[str, Any]) -> None:
         first_date = dt.date.fromisoformat(time["date"]) - dt.timedelta(days=time["day"])
-        self._knowledge.prepare(ask, first_date)
+        self._knowledge.prepare(look, self._ask, first_date)
         self._shelves = PlannedShelves(self._ask, self._knowledge.product_ids)
         self._row = {product: row for row, product in enumerate(self._knowledge.product_ids)}
 

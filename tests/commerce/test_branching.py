@@ -16,6 +16,7 @@ from commerce.replay import result_digest, year_digest
 from commerce.state import state_from_json, state_to_json
 from commerce.world import generate_world
 from commerce.year import Year
+from oracle.store.year_players import YEAR_PLAYERS, build_year_player
 from tests.commerce.builders import default_world
 from tests.commerce.fuzzing import Fuzzer
 
@@ -128,12 +129,12 @@ def test_a_year_given_up_stays_so():
     assert branch(year, 300, build_merchant("idle", year.setting.world, FAIR)).final_fen == year.final_fen
 
 
-@pytest.mark.parametrize("name", MERCHANTS)
+@pytest.mark.parametrize("name", YEAR_PLAYERS)
 def test_every_merchant_takes_over(name):
     rules = PAPER.model_copy(update={"num_days": DAYS})
     for other in ("idle", "first-quote"):
         year = merchant_year(other, rules)
-        found = branch(year, 20, build_merchant(name, year.setting.world, rules))
+        found = branch(year, 20, build_year_player(name, year.setting.world, rules))
         assert found.state.end in ("max_days_reached", "bankruptcy")
         assert found.state.history[:20] == year.state.history[:20]
         assert sum(found.state.calls.values()) > 40

@@ -13,6 +13,7 @@ from commerce.plan import execute, extract, plan_from_json, plan_to_json
 from commerce.replay import Entry, entry_from_json, replay_calls, result_digest
 from commerce.world import generate_world
 from commerce.year import Result, Year
+from oracle.store.year_players import YEAR_PLAYERS, build_year_player
 from tests.commerce.builders import HonestCounter
 from tests.commerce.fuzzing import Fuzzer
 
@@ -29,7 +30,7 @@ def assert_same(year: Year) -> None:
 
 def merchant_year(name: str, seed: int, rules: Rules) -> Year:
     world = generate_world(seed, rules)
-    return play_year(Year(world, rules), build_merchant(name, world, rules, seed))
+    return play_year(Year(world, rules), build_year_player(name, world, rules, seed))
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
@@ -90,7 +91,7 @@ def test_a_recorded_year():
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_full_years_of_every_merchant(seed, rules):
     """Eight worlds under each rule set."""
-    for name in MERCHANTS:
+    for name in YEAR_PLAYERS:
         assert_same(merchant_year(name, seed, rules))
 
 
