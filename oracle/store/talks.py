@@ -11,9 +11,9 @@ who had been told the supplier's type is, in fen at the quantity bought,
 ``m`` being the move made, ``m*`` the reference's, and ``m_s`` the reference's under the belief that explains the buyer
 best: no belief is stated in a year, so one number ``s`` for all its talks says how far it takes floors to lie above
 where the reference does, as a share of the way to the standing price. ``m_s`` is the reference's bid moved that far;
-``s`` is the median over the bids, and 0 where it is below 0.05. No belief short of certainty makes it best to take the
-standing price while a lower bid would be answered, so the cost of that is control. ``noise`` is the rest: draws, and
-what replanning gains over the plan.
+``s`` is the median over the bids, and 0 where it is below 0.05. A bid below every floor states no belief: what it costs
+is control. No belief short of certainty makes it best to take the standing price while a lower bid would be answered,
+so the cost of that is control too. ``noise`` is the rest: draws, and what replanning gains over the plan.
 
 Purchases only: a talk without one cost nothing at the quantity bought. Parts may be negative and are never floored.
 """
@@ -187,10 +187,18 @@ def believed_shift(moves: Sequence[TalkMove]) -> float:
     shares = []
     for move in moves:
         top = _top(move)
-        if move.bid is not None and move.bid < top and move.reference_bid is not None and move.reference_bid < top:
+        if _states_belief(move) and move.bid is not None and move.reference_bid is not None:
             shares.append((move.bid - move.reference_bid) / (top - move.reference_bid))
     found = median(shares) if shares else 0.0
     return found if abs(found) >= _EXACT else 0.0
+
+
+def _states_belief(move: TalkMove) -> bool:
+    """Whether a bid says where the buyer looks for the floor: at a price that may be one, below the standing price."""
+    top = _top(move)
+    if move.bid is None or move.reference_bid is None or move.reference_bid >= top:
+        return False
+    return float(move.types.floor[0]) <= move.bid < top
 
 
 def _top(move: TalkMove) -> float:
@@ -239,7 +247,7 @@ def _takes_standing(move: TalkMove) -> bool:
 
 def _inference(move: TalkMove, shift: float) -> float:
     """Return what the reference's rule loses on the belief that explains the buyer, fen a unit."""
-    if not shift or _takes_standing(move) or move.reference_bid is None:
+    if not shift or move.reference_bid is None or not _states_belief(move):
         return 0.0
     bid = max(1, round(move.reference_bid + shift * (_top(move) - move.reference_bid)))
     if bid == move.bid:
