@@ -3,8 +3,10 @@ r"""The reference in a talk with a supplier: what a plan of bids is worth on a b
 A plan is a bid for every round that is left, after which the standing price is accepted if it is below the reference
 price ``v``. Its worth per unit is :math:`E[(v - p) 1\{deal\}]`, type by type: with acceptance, walk and counter as in
 :mod:`oracle.store.floor_belief`, the chance of each end is exact given the standing price, which is carried from round
-to round as its expected value (so it is exact in the first round). Plans are: one bid in all rounds; or a bid below
-every floor while nobody walks away, then one bid. They are made anew after every answer (open-loop feedback).
+to round as its expected value (so it is exact in the first round). Plans are: one bid in all rounds; or a first bid as
+long as nobody walks away, then another. In those first rounds answers tell much, so a first bid is also worth what it
+brings to a buyer who has learnt by then in which half of the belief the floor lies, and goes on as is best for that
+half. Plans are made anew after every answer (open-loop feedback).
 
 The reference's move is the first of the best plan. A given move is worth the best plan that begins with it, and costs
 what it is worth less than the best of all, which is never negative.
@@ -12,6 +14,7 @@ what it is worth less than the best of all, which is never negative.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -23,7 +26,9 @@ from terms.aliases import Floats
 
 _NUM_TYPES = 32
 _AIMS = (0.03, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Quantiles of the floor that the reference bids at."""
+"""Quantiles of the floor that the reference bids at in the end."""
+_PROBES = (0.1, 0.5, 0.8)
+"""Those that it may begin with, beside a bid below every floor."""
 
 
 class TalkSeat(NamedTuple):
@@ -84,11 +89,15 @@ def tabulate_plans(belief: FloorBelief, seat: TalkSeat, played: int | None = Non
         return PlanTable(np.zeros(0), np.zeros((0, _NUM_TYPES)), None, accept)
     plans = _plans(types, seat, played)
     worth = plan_worth(types, seat, standing.astype(float), plans[:, :, None])
+    first = plans[:, 0]
+    if _free_rounds(seat) > 0:
+        first, worth = _told_apart(first, worth)
     if seat.bids:
-        return PlanTable(plans[:, 0], worth, None, accept)
-    known = np.stack([_with_presses(types.floor, types.floor - 1, num, seat.rounds_left) for num in _presses(seat)])
+        return PlanTable(first, worth, None, accept)
+    free = min(_free_rounds(seat), seat.rounds_left)
+    known = np.stack([_with_presses(types.floor, types.floor - 1, num, seat.rounds_left) for num in (0, free)])
     told = plan_worth(types, seat, standing.astype(float), known).max(axis=0)
-    return PlanTable(plans[:, 0], worth, float(told.mean()), accept)
+    return PlanTable(first, worth, float(told.mean()), accept)
 
 
 def equal_types(belief: FloorBelief) -> FloorBelief:
@@ -99,10 +108,9 @@ def equal_types(belief: FloorBelief) -> FloorBelief:
     return replace(belief, **chosen, weights=np.full(_NUM_TYPES, 1 / _NUM_TYPES))
 
 
-def _presses(seat: TalkSeat) -> list[int]:
-    """Return how often it may be pressed: not at all, and while no supplier walks away."""
-    free = max(0, COMMON.walk_round - 2 - len(seat.bids))
-    return sorted({0, min(free, seat.rounds_left - 1)})
+def _free_rounds(seat: TalkSeat) -> int:
+    """Return how many bids no supplier walks away from."""
+    return max(0, COMMON.walk_round - 2 - len(seat.bids))
 
 
 def _with_presses(aim: Floats, press: Floats, num: int, rounds: int) -> Floats:
@@ -110,18 +118,31 @@ def _with_presses(aim: Floats, press: Floats, num: int, rounds: int) -> Floats:
 
 
 def _plans(types: FloorBelief, seat: TalkSeat, played: int | None) -> Floats:
-    floors = types.floor  # ascending
-    aims = np.unique(np.ceil(floors[[min(_NUM_TYPES - 1, int(share * _NUM_TYPES)) for share in _AIMS]]))
-    press = np.maximum(1.0, np.floor(floors[0]) - 1)
-    rows = [_with_presses(aim, press, num, seat.rounds_left) for aim in aims for num in _presses(seat)]
+    floors, rounds = types.floor, seat.rounds_left  # ascending
+    aims = _quantiles(floors, _AIMS)
+    first = {max(1.0, float(np.floor(floors[0]) - 1)), *_quantiles(floors, _PROBES)}
     if played is not None:
-        left = seat.rounds_left - 1
-        again = seat._replace(bids=(*seat.bids, played), rounds_left=left)
-        rests = [np.zeros(0)]
-        if left:
-            rests = [_with_presses(aim, press, num, left) for aim in (*aims, played) for num in _presses(again)]
-        rows += [np.append(float(played), rest) for rest in rests]
+        first.add(float(played))
+    rows = [np.full(rounds, aim) for aim in aims]
+    num = min(max(1, _free_rounds(seat)), rounds)
+    for bid in first:
+        rows += [_with_presses(aim, np.full_like(aim, bid), num, rounds) for aim in aims]
     return np.unique(np.stack(rows), axis=0)
+
+
+def _quantiles(floors: Floats, shares: Sequence[float]) -> Floats:
+    return np.unique(np.ceil(floors[[min(_NUM_TYPES - 1, int(share * _NUM_TYPES)) for share in shares]]))
+
+
+def _told_apart(first: Floats, worth: Floats) -> tuple[Floats, Floats]:
+    """Add for each first bid the plan that goes on as best for the half the floor turned out to lie in."""
+    half = _NUM_TYPES // 2
+    rows, bids = [], np.unique(first)
+    for bid in bids:
+        own = worth[first == bid]
+        low, high = own[:, :half], own[:, half:]
+        rows.append(np.concatenate([low[np.argmax(low.mean(axis=1))], high[np.argmax(high.mean(axis=1))]]))
+    return np.concatenate([first, bids]), np.concatenate([worth, np.stack(rows)])
 
 
 def plan_worth(types: FloorBelief, seat: TalkSeat, standing: Floats, plans: Floats) -> Floats:

@@ -11,9 +11,10 @@ who had been told the supplier's type is, in fen at the quantity bought,
 ``m`` being the move made, ``m*`` the reference's, and ``m_s`` the reference's under the belief that explains the buyer
 best: no belief is stated in a year, so one number ``s`` for all its talks says how far it takes floors to lie above
 where the reference does, as a share of the way to the standing price. ``m_s`` is the reference's bid moved that far;
-``s`` is the median over the bids, and 0 where it is below 0.05. A bid below every floor states no belief: what it costs
-is control. No belief short of certainty makes it best to take the standing price while a lower bid would be answered,
-so the cost of that is control too. ``noise`` is the rest: draws, and what replanning gains over the plan.
+``s`` is the median over the bids, and 0 where it is below 0.05 or leaves more than a third of the median distance
+between bids and reference's. A bid below every floor states no belief: what it costs is control. No belief short of
+certainty makes it best to take the standing price while a lower bid would be answered, so the cost of that is control
+too. ``noise`` is the rest: draws, and what replanning gains over the plan.
 
 Purchases only: a talk without one cost nothing at the quantity bought. Parts may be negative and are never floored.
 """
@@ -38,6 +39,8 @@ from oracle.store.talk_plan import tabulate_plans
 
 _EXACT = 0.05
 """Shift below which a buyer is taken to believe what the reference does."""
+_UNEXPLAINED = 1 / 3
+"""Share of the median distance to the reference's bids that may be left beside the shifted ones."""
 TALK_PARTS = (Part.INFERENCE, Part.UNCERTAINTY, Part.CONTROL)
 
 
@@ -189,8 +192,11 @@ def believed_shift(moves: Sequence[TalkMove]) -> float:
         top = _top(move)
         if _states_belief(move) and move.bid is not None and move.reference_bid is not None:
             shares.append((move.bid - move.reference_bid) / (top - move.reference_bid))
-    found = median(shares) if shares else 0.0
-    return found if abs(found) >= _EXACT else 0.0
+    if not shares:
+        return 0.0
+    found = median(shares)
+    is_clear = median(abs(share - found) for share in shares) <= _UNEXPLAINED * median(map(abs, shares))
+    return found if is_clear and abs(found) >= _EXACT else 0.0
 
 
 def _states_belief(move: TalkMove) -> bool:
