@@ -33,8 +33,10 @@ def test_a_sound_object_is_found_with_the_place_of_every_value(content, indent, 
 def test_a_truncated_object_holds_no_object_of_its_own(content, data):
     text = json.dumps({"decision": "Offer", "inner": {"decision": "Accept"}, **content})
     cut = data.draw(st.integers(1, len(text) - 1))
-    (found,) = find_objects(text[:cut])
-    assert found.fields is None
+    found = find_objects(text[:cut])
+    assert found[0].fields is None
+    # A cut inside a string leaves its brackets bare, so something may seem to begin there; it never says anything.
+    assert not any(item.fields for item in found)
 
 
 @pytest.mark.parametrize(
