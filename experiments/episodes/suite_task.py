@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,14 +13,12 @@ from experiments.engine.task import Job, Keep, Row
 from experiments.episodes.config import DATA, SUITE, SuiteSpec
 from experiments.episodes.folder import DROPPED, LOG, PARQUET, SUMMARY, Run, suite_summary, trial_name
 from experiments.episodes.records import episode_from_row, episode_row, episodes_parquet
+from experiments.episodes.trials import SuiteTrial, SuiteTrials
 from experiments.players.player import Player, play_episode
 from experiments.players.receipts import check_receipts
 from terms import EpisodeRecord, Scenario, replay, voice
 from terms.episode import Seeds, recorded_moves
 from terms.strict_json import strict_dumps
-
-_CHUNK = 50
-_MIN_CHUNKS = 64  # a small suite is cut finer, or most workers would have nothing to do
 
 
 class EpisodesTask:
@@ -49,15 +46,10 @@ class EpisodesTask:
 
     def jobs(self, run: Run, concurrency: int) -> Sequence[Job]:
         """Cut what is left into jobs; a trial that the provider lost is tried again, as it has no result yet."""
-        done = {
-            (record.scenario_id, repeat)
-            for record, repeat in zip(run.records, run.repeats, strict=True)
-            if not record.is_excluded
-        }
-        spec = run.header.spec
-        trials = product(enumerate(spec.build()), range(spec.repeats))
-        todo = [(place, repeat) for (place, each), repeat in trials if (each.scenario_id, repeat) not in done]
-        return suite_jobs(spec, todo, concurrency, run.header.salt)
+        trials = SuiteTrials(run.header.spec)
+        pairs = zip(run.records, run.repeats, strict=True)
+        done = {trials.find(record.scenario_id, repeat) for record, repeat in pairs if not record.is_excluded}
+        return [SuiteJob(run.header.spec, part, run.header.salt) for part in trials.cut(done, concurrency)]
 
     def done(self, run: Run) -> int:
         """Return how many episodes have a result."""
@@ -65,8 +57,8 @@ class EpisodesTask:
 
     def order(self, header: Header[SuiteSpec]) -> Callable[[Row], Any]:
         """Return the place of a row: a finished log is in the order of the suite."""
-        places = {scenario.scenario_id: index for index, scenario in enumerate(header.spec.build())}
-        return lambda row: (places[row["record"]["scenario_id"]], row["repeat"])
+        trials = SuiteTrials(header.spec)
+        return lambda row: trials.find(row["record"]["scenario_id"], row["repeat"])
 
     def check(self, run: Run) -> Iterator[str]:
         """Replay the moves of every episode."""
@@ -97,21 +89,16 @@ class EpisodesReader:
 
     def __init__(self, header: Header[SuiteSpec]) -> None:
         self._header = header
-        self._order = {scenario.scenario_id: index for index, scenario in enumerate(header.spec.build())}
-        self._found: dict[tuple[int, int], tuple[EpisodeRecord, list[dict[str, Any]]]] = {}
+        self._trials = SuiteTrials(header.spec)
+        self._found: dict[SuiteTrial, tuple[EpisodeRecord, list[dict[str, Any]]]] = {}
 
     def add(self, row: Row) -> None:
         """Take in an episode."""
         record, repeat = _logged_record(row), row.get("repeat")
-        spec = self._header.spec
-        if record.scenario_id not in self._order:
-            raise ValueError(f"{record.scenario_id!r} is not an episode of {spec.label}")
-        if type(repeat) is not int or not 0 <= repeat < spec.repeats:
-            raise ValueError(f"repeat={repeat!r} is not played; allowed are 0 to {spec.repeats - 1}")
-        key = (self._order[record.scenario_id], repeat)
-        if key in self._found and not self._found[key][0].is_excluded:
-            raise ValueError(f"{trial_name(record.scenario_id, repeat)} was played before and is there again")
-        self._found[key] = (record, _receipts(row))
+        trial = self._trials.find(record.scenario_id, repeat)
+        if trial in self._found and not self._found[trial][0].is_excluded:
+            raise ValueError(f"{trial_name(record.scenario_id, trial[1])} was played before and is there again")
+        self._found[trial] = (record, _receipts(row))
 
     def done(self, folder: Path, torn: int) -> Run:
         """Return the run."""
@@ -144,17 +131,11 @@ def _receipts(row: Row) -> list[dict[str, Any]]:
     return check_receipts(row.get("receipts", []))
 
 
-def suite_jobs(spec: SuiteSpec, todo: Sequence[tuple[int, int]], concurrency: int, salt: str = "") -> list[Job]:
-    """Cut the trials ``todo`` into jobs: single ones for an agent that plays several at once, else chunks."""
-    size = 1 if concurrency > 1 else max(1, min(_CHUNK, len(todo) // _MIN_CHUNKS))
-    return [SuiteJob(spec, tuple(todo[start : start + size]), salt) for start in range(0, len(todo), size)]
-
-
 class SuiteJob(NamedTuple):
     """Some trials of a suite: the places of their episodes in it, and which repeat each is."""
 
     spec: SuiteSpec
-    trials: tuple[tuple[int, int], ...]
+    trials: tuple[SuiteTrial, ...]
     salt: str = ""
 
     @property

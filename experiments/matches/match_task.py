@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -18,6 +17,7 @@ from experiments.episodes.config import SuiteSpec
 from experiments.episodes.folder import SUMMARY, trial_name
 from experiments.episodes.records import episode_from_row, episode_row, invalidity
 from experiments.episodes.suite_task import EPISODES
+from experiments.episodes.trials import SuiteTrial, SuiteTrials
 from experiments.llm.calls import MODEL_CALLS
 from experiments.matches.rivals import SECOND, Rivals
 from experiments.players.player import Player
@@ -30,8 +30,6 @@ from terms.two_seats import Match, replay_match
 
 MATCH_LOG = "matches.jsonl"
 _FIELDS = {"first", "second", "repeat", "receipts", "second_receipts"}
-_CHUNK = 50
-_MIN_CHUNKS = 64
 
 
 class PlacedMatch(NamedTuple):
@@ -92,13 +90,9 @@ class MatchTask:
 
     def jobs(self, run: MatchRun, concurrency: int) -> Sequence[Job]:
         """Cut what is left into jobs; a talk that a provider lost is tried again."""
-        done = {(talk.match.first.scenario_id, talk.repeat) for talk in run.talks if not _is_lost(talk)}
-        spec = run.header.spec
-        trials = product(enumerate(spec.build()), range(spec.repeats))
-        todo = [(place, repeat) for (place, each), repeat in trials if (each.scenario_id, repeat) not in done]
-        size = 1 if concurrency > 1 else max(1, min(_CHUNK, len(todo) // _MIN_CHUNKS))
-        parts = [tuple(todo[start : start + size]) for start in range(0, len(todo), size)]
-        return [MatchJob(spec, part, run.header.salt) for part in parts]
+        trials = SuiteTrials(run.header.spec)
+        done = {trials.find(talk.match.first.scenario_id, talk.repeat) for talk in run.talks if not _is_lost(talk)}
+        return [MatchJob(run.header.spec, part, run.header.salt) for part in trials.cut(done, concurrency)]
 
     def done(self, run: MatchRun) -> int:
         """Return how many talks have a result."""
@@ -106,8 +100,8 @@ class MatchTask:
 
     def order(self, header: Header[SuiteSpec]) -> Callable[[Row], Any]:
         """Return the place of a row: a finished log is in the order of the suite."""
-        places = {scenario.scenario_id: index for index, scenario in enumerate(header.spec.build())}
-        return lambda row: (places[row["first"]["scenario_id"]], row["repeat"])
+        trials = SuiteTrials(header.spec)
+        return lambda row: trials.find(row["first"]["scenario_id"], row["repeat"])
 
     def check(self, run: MatchRun) -> Iterator[str]:
         """Replay the moves of both seats."""
@@ -149,8 +143,8 @@ class MatchReader:
 
     def __init__(self, header: Header[SuiteSpec]) -> None:
         self._header = header
-        self._order = {scenario.scenario_id: index for index, scenario in enumerate(header.spec.build())}
-        self._found: dict[tuple[int, int], PlacedMatch] = {}
+        self._trials = SuiteTrials(header.spec)
+        self._found: dict[SuiteTrial, PlacedMatch] = {}
 
     def add(self, row: Row) -> None:
         """Take in a talk."""
@@ -160,20 +154,16 @@ class MatchReader:
         if not all(isinstance(row.get(seat), dict) for seat in Match._fields):
             raise ValueError("there are not the records of both seats")
         match = Match(*(episode_from_row(row[seat]) for seat in Match._fields))
-        spec, repeat, name = self._header.spec, row.get("repeat"), match.first.scenario_id
-        if name not in self._order:
-            raise ValueError(f"{name!r} is not an episode of {spec.label}")
-        if type(repeat) is not int or not 0 <= repeat < spec.repeats:
-            raise ValueError(f"repeat={repeat!r} is not played; allowed are 0 to {spec.repeats - 1}")
-        key = (self._order[name], repeat)
-        if key in self._found and not _is_lost(self._found[key]):
-            raise ValueError(f"{trial_name(name, repeat)} was played before and is there again")
+        name = match.first.scenario_id
+        trial = self._trials.find(name, row.get("repeat"))
+        if trial in self._found and not _is_lost(self._found[trial]):
+            raise ValueError(f"{trial_name(name, trial[1])} was played before and is there again")
         receipts = (check_receipts(row.get(field, [])) for field in ("receipts", "second_receipts"))
-        self._found[key] = PlacedMatch(match, repeat, *receipts)
+        self._found[trial] = PlacedMatch(match, trial[1], *receipts)
 
     def done(self, folder: Path, torn: int) -> MatchRun:
         """Return the run."""
-        talks = tuple(self._found[key] for key in sorted(self._found))
+        talks = tuple(self._found[trial] for trial in sorted(self._found))
         return MatchRun(folder=folder, header=self._header, torn=torn, talks=talks)
 
 
@@ -181,7 +171,7 @@ class MatchJob(NamedTuple):
     """Some talks of a suite: the places of their scenarios in it, and which repeat each is."""
 
     spec: SuiteSpec
-    trials: tuple[tuple[int, int], ...]
+    trials: tuple[SuiteTrial, ...]
     salt: str = ""
 
     @property

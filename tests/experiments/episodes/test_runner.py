@@ -125,7 +125,9 @@ def test_an_interrupted_run_goes_on_with_other_workers(tmp_path, patient_bytes, 
     with pytest.raises(KeyboardInterrupt):
         run_task(EPISODES, PATIENT, SMALL, tmp_path, workers=first, progress=Stop(5))
     kept = logged_ids(tmp_path)
-    assert 0 < len(kept) < NUM_SMALL
+    # Several workers may have played all before the fifth row is looked at; a single one cannot.
+    assert kept
+    assert first > 1 or len(kept) < NUM_SMALL
     run = run_task(EPISODES, PATIENT, SMALL, tmp_path, workers=then)
     assert run.resumed == len(set(kept))
     assert set(kept) <= set(logged_ids(tmp_path))
