@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commerce.row_tables import data_frame, table_html
 from oracle.parts import Part
 from terms.aliases import Floats
 from terms.estimates import Estimate, estimate_means
@@ -80,21 +80,11 @@ class Decomposition(Generic[ArmsT]):
 
     def _repr_html_(self) -> str:
         """Return the rows as a table, for notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in PartRow._fields)
-        body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
-        return f"<p>{escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return table_html(repr(self), PartRow._fields, self.rows)
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, whose columns are the fields of :class:`PartRow`.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed; nothing else here needs it.
-        """
-        import pandas as pd
-
-        return pd.DataFrame(self.rows, columns=PartRow._fields)
+        """Return the rows as a pandas data frame, whose columns are the fields of :class:`PartRow`."""
+        return data_frame(self.rows, PartRow._fields)
 
     def table(self, slice_: str | None = None) -> list[PartRow]:
         """Return the rows, or those of one slice kind: ``overall``, and of episodes ``regime`` or ``family``."""
@@ -131,11 +121,6 @@ class Decomposition(Generic[ArmsT]):
         ax = plot_waterfall(rows, ax, target=self.reference, title=title)
         ax.set_ylabel(self.arms.unit)
         return ax
-
-
-def _cell(value: object) -> str:
-    text = "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return f"<td>{escape(text)}</td>"
 
 
 def split(agent: str, reference: str, arms: ArmsT) -> Decomposition[ArmsT]:

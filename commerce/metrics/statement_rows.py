@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, NamedTuple
 
 from commerce.money import to_yuan
+from commerce.row_tables import data_frame, table_html
 
 
 class StatementItem(NamedTuple):
@@ -102,24 +102,12 @@ class Statement:
 
     def _repr_html_(self) -> str:
         """Return the rows as a table, for notebooks."""
-        body = "".join(
-            f"<tr><td>{row.kind}</td><td>{escape(STATEMENT[row.name].label)}</td><td>{to_yuan(row.fen):,.2f}</td></tr>"
-            for row in self.rows
-        )
-        head = "<tr><th>kind</th><th>row</th><th>yuan</th></tr>"
-        return f"<p>{escape(repr(self))}</p><table><thead>{head}</thead><tbody>{body}</tbody></table>"
+        rows = ((row.kind, STATEMENT[row.name].label, f"{to_yuan(row.fen):,.2f}") for row in self.rows)
+        return table_html(repr(self), ("kind", "row", "yuan"), rows)
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, whose columns are the fields of :class:`StatementRow`.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed; nothing else here needs it.
-        """
-        import pandas as pd
-
-        return pd.DataFrame(self.rows, columns=StatementRow._fields)
+        """Return the rows as a pandas data frame, whose columns are the fields of :class:`StatementRow`."""
+        return data_frame(self.rows, StatementRow._fields)
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the object that is stored."""

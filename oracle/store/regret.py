@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import Any, NamedTuple
 
 from commerce.config import Rules
 from commerce.money import to_yuan
 from commerce.plan import StorePlan, execute
 from commerce.plan.carrying_out import MAX_CUT, Cuts, require_feasible
+from commerce.row_tables import data_frame, table_html
 from commerce.setting import Setting
 from commerce.types import World
 from oracle.shapley import coalitions, whole_shapley_values
@@ -123,24 +123,12 @@ class RegretLedger:
 
     def _repr_html_(self) -> str:
         """Return the rows as a table, for notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in StreamRow._fields)
-        body = "".join(
-            f"<tr><td>{escape(row.stream)}</td>{''.join(f'<td>{to_yuan(fen):,.2f}</td>' for fen in row[1:])}</tr>"
-            for row in self.rows
-        )
-        return f"<p>{escape(self.sentence)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        rows = ((row.stream, *(f"{to_yuan(fen):,.2f}" for fen in row[1:])) for row in self.rows)
+        return table_html(self.sentence, StreamRow._fields, rows)
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, whose columns are the fields of :class:`StreamRow`.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed; nothing else here needs it.
-        """
-        import pandas as pd
-
-        return pd.DataFrame(self.rows, columns=StreamRow._fields)
+        """Return the rows as a pandas data frame, whose columns are the fields of :class:`StreamRow`."""
+        return data_frame(self.rows, StreamRow._fields)
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the object that is stored."""

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from statistics import median
 from typing import Any, NamedTuple
 
 from commerce.metrics.bargaining import efficiency
 from commerce.money import to_yuan
 from commerce.procurement.talks import AGREEMENT
+from commerce.row_tables import data_frame, table_html
 from commerce.types import World
 from commerce.year import Year
 from oracle.parts import Part
@@ -119,25 +119,11 @@ class TalkCosts:
 
     def _repr_html_(self) -> str:
         """Return the ten costliest talks as a table, for notebooks."""
-        names = TalkCost._fields
-        head = "".join(f"<th>{name}</th>" for name in names)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_cell_text(value))}</td>" for value in row) + "</tr>"
-            for row in self.costliest()
-        )
-        return f"<p>{escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return table_html(repr(self), TalkCost._fields, self.costliest())
 
     def to_frame(self) -> Any:
-        """Return every purchase as a pandas data frame, whose columns are the fields of :class:`TalkCost`.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed; nothing else here needs it.
-        """
-        import pandas as pd
-
-        return pd.DataFrame(self.rows, columns=TalkCost._fields)
+        """Return every purchase as a pandas data frame, whose columns are the fields of :class:`TalkCost`."""
+        return data_frame(self.rows, TalkCost._fields)
 
     def to_json_object(self, num: int = 10) -> dict[str, Any]:
         """Return the totals and the ``num`` costliest talks as JSON data, undefined being null."""
@@ -153,10 +139,6 @@ class TalkCosts:
             "noise_fen": self.total("noise_fen"),
             "talks": [{**row._asdict(), "cost_fen": row.cost_fen} for row in self.costliest(num)],
         }
-
-
-def _cell_text(value: object) -> str:
-    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def talk_costs(year: Year) -> TalkCosts:
