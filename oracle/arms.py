@@ -82,7 +82,7 @@ class Arms:
 
         ``played + gap = reference``; ``execution + inference + uncertainty + control = gap``;
         ``uncertainty = uncertainty_own + uncertainty_unavoidable``; ``control_residual`` is control against the
-        clairvoyant; ``belief + type + planning = clairvoyant - base``.
+        clairvoyant; ``with_belief = uncertainty + control``; ``belief + type + planning = clairvoyant - base``.
         """
         target = self.oracle if reference == "oracle" else self.clairvoyant
         unavoidable = self.clairvoyant - self.oracle
@@ -98,6 +98,7 @@ class Arms:
             Part.UNCERTAINTY_UNAVOIDABLE: unavoidable,
             Part.CONTROL: target - self.revealed,
             Part.CONTROL_RESIDUAL: self.clairvoyant - self.revealed,
+            Part.WITH_BELIEF: target - self.posterior,
         }
         return {**parts, **order_free_parts(self)}
 

@@ -19,9 +19,9 @@ THRESHOLD = 0.05
 DOCUMENTED_EPISODES = 24
 PART_OF_FAULT = {
     "execution": Part.EXECUTION,
-    "belief": Part.INFERENCE,
+    "inference": Part.INFERENCE,
     "uncertainty": Part.UNCERTAINTY_OWN,
-    "planning": Part.CONTROL_RESIDUAL,
+    "control": Part.CONTROL_RESIDUAL,
 }
 
 

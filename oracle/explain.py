@@ -148,8 +148,8 @@ def _summarise(scenario: Scenario, record: EpisodeRecord, moves: tuple[MoveRevie
     observation = Game(scenario).observe()
     start = assess_actions(scenario.config, scenario.family, scenario.counterpart_type, observation, []).best
     costs = {
-        "belief": sum(move.belief_cost or 0.0 for move in moves),
-        "planning": sum(move.planning_cost for move in moves),
+        "inference": sum(move.belief_cost or 0.0 for move in moves),
+        "control": sum(move.planning_cost for move in moves),
         "execution": sum(move.execution_cost for move in moves),
     }
     source = max(costs, key=lambda name: costs[name])

@@ -119,7 +119,7 @@ class Decomposition(Generic[ArmsT]):
         rows = {row.part: Estimate(*row[3:]) for row in self.rows if (row.slice, row.label) == (kind, label)}
         title = f"{self.agent}: {label}, n = {self.row(Part.PLAYED, kind, label).n}"
         ax = plot_waterfall(rows, ax, target=self.reference, title=title)
-        ax.set_ylabel(self.arms.unit)
+        ax.set_xlabel(self.arms.unit)
         return ax
 
 

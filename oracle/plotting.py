@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from oracle.hover import estimate_words, set_hover, signed_text
 from oracle.palette import PLAIN_PALETTE, Palette
-from oracle.parts import STEPS, Part, in_words
+from oracle.parts import Part, in_words, steps_between
 from terms.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ def plot_waterfall(
     title: str,
     colors: Palette = PLAIN_PALETTE,
 ) -> Axes:
-    """Draw bars from the utility as played to the reference's, one step a part, each with its 95 % interval.
+    """Draw the way from what was played, on top, to the reference: one bar a step, with its 95 % interval.
 
-    A step that falls is a negative part: what the agent is told makes it do worse, or the reference does.
+    The axis begins near what was played, so that the gap fills the picture; levels are marks and no bars for that
+    reason. A step to the left is a negative part: what the agent is told makes it do worse, or the reference does.
 
     Parameters
     ----------
@@ -38,28 +40,42 @@ def plot_waterfall(
     if ax is None:
         from matplotlib import pyplot
 
-        _, ax = pyplot.subplots(figsize=(8, 4))
-    steps = [part for part in STEPS if part in rows]
-    level = rows[Part.PLAYED].estimate or 0.0
-    ax.bar(0, level, color=colors.level)
-    for place, part in enumerate(steps, start=1):
-        row = rows[part]
+        _, ax = pyplot.subplots(figsize=(8, 3))
+    steps = steps_between(rows)
+    level = start = rows[Part.PLAYED].estimate or 0.0
+    _mark_level(ax, rows[Part.PLAYED], 0, "as played", colors)
+    ends = [level]
+    for place, (part, row) in enumerate(steps.items(), start=1):
         step = row.estimate or 0.0
-        colour = colors.shared if part is Part.UNCERTAINTY_UNAVOIDABLE else colors.gain if step >= 0 else colors.loss
-        ax.bar(place, step, bottom=level, color=colour)
-        ax.hlines(level, place - 1.4, place + 0.4, color=colors.line, linewidth=0.7)
-        top = max(level, level + step)
+        bar = ax.barh(place, step, left=level, color=colors.gain if step >= 0 else colors.loss, height=0.62)
+        set_hover(bar[0], estimate_words(in_words([part])[part], row, 2))
+        ax.vlines(level, place - 1.31, place + 0.31, color=colors.line, linewidth=0.8)
+        ends += [level, level + step]
         if row.low is not None and row.high is not None:
-            ax.vlines(place, level + row.low, level + row.high, color=colors.level, linewidth=1.2)
-            top = max(top, level + row.high)
+            ax.hlines(place, level + row.low, level + row.high, color=colors.level, linewidth=1.4)
+            ends += [level + row.low, level + row.high]
+        right = max(level, level + step, level + (row.high if row.high is not None else step))
         level += step
-        ax.annotate(f"{step:+.2f}", (place, top), textcoords="offset points", xytext=(0, 3), ha="center", fontsize=9)
-    ax.bar(len(steps) + 1, rows[Part.REFERENCE].estimate or 0.0, color=colors.level)
-    names = [*(label.replace(", ", ",\n") for label in in_words(rows, target).values())]
-    ax.set_xticks(range(len(steps) + 2), names, fontsize=9)
-    ax.set_ylabel("mean utility (price units)")
+        ax.annotate(signed_text(step), (right, place), textcoords="offset points", xytext=(5, 0), va="center")
+    _mark_level(ax, rows[Part.REFERENCE], len(steps) + 1, target, colors)
+    ends.append(rows[Part.REFERENCE].estimate or 0.0)
+    ax.vlines(level, len(steps) - 0.31, len(steps) + 1.3, color=colors.line, linewidth=0.8)
+    room = 0.16 * ((max(ends) - min(ends)) or 1.0)
+    ax.set_xlim(min(min(ends), start) - room, max(ends) + 1.6 * room)
+    labels = ["as played", *in_words(steps).values(), target]
+    ax.set_yticks(range(len(labels)), [label.replace(" and ", "\nand ") for label in labels], parse_math=False)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.set_xlabel("mean utility (price units)")
+    ax.locator_params(axis="x", nbins=6)
     ax.set_title(title, fontsize=10)
     return ax
+
+
+def _mark_level(ax: Axes, row: Estimate, place: int, label: str, colors: Palette) -> None:
+    level = row.estimate or 0.0
+    (mark,) = ax.plot([level], [place], marker="D", markersize=7, color=colors.level, linestyle="none")
+    set_hover(mark, estimate_words(label, row, 2))
+    ax.annotate(f"{level:,.2f}", (level, place), textcoords="offset points", xytext=(9, 0), va="center")
 
 
 def plot_calibration(shares: Sequence[Estimate], ax: Axes, *, colors: Palette = PLAIN_PALETTE) -> Axes:

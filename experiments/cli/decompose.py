@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -93,30 +93,65 @@ def decomposition_object(report: Decomposition[Arms], spec: SuiteSpec, half_widt
 
 
 def _print_decomposition(report: Decomposition[Arms], found: dict[str, Any]) -> None:
-    slices = list(dict.fromkeys((row.slice, row.label) for row in report.rows))
-    title = f"{report.agent} against the {report.reference} on {found['suite']}, mean utility in price units"
-    print_table(
-        _parts_table(title, report, [each for each in slices if each[0] != "family"], found),
-        _parts_table("by family", report, [each for each in slices if each[0] == "family"], found),
-    )
+    from oracle.parts import advice, in_words, left_to_right
+
+    played, target = report.row("played"), report.row("reference")
     verdict = found["diagnosis"]
+    out(
+        f"{report.agent} earns {number_text(played.estimate)} an episode where the {report.reference} earns "
+        f"{number_text(target.estimate)} (price units, n = {played.n}); {advice(verdict['fault'])}"
+    )
     shares = ", ".join(f"{name} {number_text(share)}" for name, share in verdict["shares"].items())
-    out(f"mend first: {verdict['fault']} (shares of the clairvoyant's utility: {shares})")
+    slices = list(dict.fromkeys((row.slice, row.label) for row in report.rows))
+    parts = list(dict.fromkeys(row.part for row in report.rows))
+    main = [*left_to_right(parts), "gap"]
+    words = in_words([*parts], f"the {report.reference}")
+    print_table(
+        _parts_table(f"{report.agent} on {found['suite']}", report, main, words, slices, found),
+        _families_table(report, main, words, slices),
+        _parts_table("the same gap cut finer", report, [part for part in parts if part not in main], words, [], found),
+    )
+    out(f"shares of the clairvoyant's utility that the advice rests on: {shares}")
     if report.arms.excluded:
         note(f"note: {len(report.arms.excluded)} scenarios were lost to the provider and excluded from every arm")
 
 
 def _parts_table(
-    title: str, report: Decomposition[Arms], slices: Sequence[tuple[str, str]], found: dict[str, Any]
+    title: str,
+    report: Decomposition[Arms],
+    parts: Sequence[str],
+    words: Mapping[str, str],
+    slices: Sequence[tuple[str, str]],
+    found: dict[str, Any],
 ) -> Table:
-    from oracle.parts import left_to_right
+    from oracle.parts import SENTENCES
 
-    parts = list(dict.fromkeys(row.part for row in report.rows))
-    lines = []
-    for part in dict.fromkeys([*left_to_right(parts), *parts]):
-        needed = found["required_episodes"][part]
-        cells = [estimate(report.row(part, *each)._asdict()) for each in slices]
-        lines.append((part.replace("_", " "), *cells, needed_text(needed)))
-    lines.append(("n", *(str(report.row("played", *each).n) for each in slices), ""))
-    headings = ("part", *(label for _, label in slices), f"n for +-{found['half_width']:g} overall")
-    return text_table(title, headings, lines)
+    shown = [each for each in slices if each[0] != "family"] or [("overall", "all")]
+    lines = [
+        (
+            words[part],
+            *(estimate(report.row(part, *each)._asdict()) for each in shown),
+            needed_text(found["required_episodes"][part]),
+            *([SENTENCES.get(part, "")] if slices else []),
+        )
+        for part in parts
+    ]
+    if slices:
+        lines.append(("n", *(str(report.row("played", *each).n) for each in shown), "", ""))
+    needed = f"episodes for +-{found['half_width']:g}"
+    return text_table(title, ("part", *(label for _, label in shown), needed, *(["lost by"] if slices else [])), lines)
+
+
+def _families_table(
+    report: Decomposition[Arms], parts: Sequence[str], words: Mapping[str, str], slices: Sequence[tuple[str, str]]
+) -> Table:
+    families = [each for each in slices if each[0] == "family"]
+    lines = [
+        (
+            each[1],
+            *(number_text(report.row(part, *each).estimate) for part in parts),
+            str(report.row("played", *each).n),
+        )
+        for each in families
+    ]
+    return text_table("by family; intervals with --json", ("family", *(words[part] for part in parts), "n"), lines)

@@ -86,7 +86,7 @@ def build_report(  # noqa: PLR0913 - everything a page can show
     ValueError
         If there is no run, a label is used twice, or a comparison names an agent that is not there.
     """
-    from oracle.parts import Part, in_words
+    from oracle.parts import Part, in_words, left_to_right
 
     check_inputs(runs, comparisons, checks)
     views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
@@ -109,7 +109,7 @@ def build_report(  # noqa: PLR0913 - everything a page can show
         suites=suites,
         waterfalls=waterfalls,
         checks=checks,
-        parts=in_words(part for part in Part if part is not Part.CAUTION),
+        parts=in_words(part for part in left_to_right(Part) if part != Part.CAUTION),
         num_reviewed=sum(len(view.run.reviews) for view in views),
         pairs=suite_pairs(suites),
         viewer_json=to_script_json(payload),

@@ -14,7 +14,7 @@ from experiments.report import BeliefFacts, PosteriorCheck, Waterfall
 from experiments.report.viewer import VIEWER_LIMIT, select_episodes
 from experiments.storage.files import read_given
 from experiments.storage.journal import errors_in_words
-from oracle.parts import Part
+from oracle.parts import Part, advice
 from terms.estimates import Estimate
 from terms.records import EpisodeRecord
 from terms.strict_json import strict_loads
@@ -51,8 +51,7 @@ def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
     if found.suite_digest not in labels:
         raise ValueError(f"decomposition={str(path)!r} is on {found.suite}, whose episodes no run here has played")
     fault = found.diagnosis.fault
-    words = "Nothing stands out to be mended." if fault == "none" else f"To be mended first: {fault}."
-    return Waterfall(found.agent, labels[found.suite_digest], found.reference, slices, words)
+    return Waterfall(found.agent, labels[found.suite_digest], found.reference, slices, advice(fault))
 
 
 class _DecompositionRow(BaseModel):

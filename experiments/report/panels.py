@@ -151,7 +151,7 @@ def _dollars(value: Estimate) -> str:
 
 def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
     """Draw the steps from the utility as played to the reference's; returns SVG by slice label."""
-    from oracle.parts import in_words
+    from oracle.parts import in_words, left_to_right
     from oracle.plotting import plot_waterfall
 
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
@@ -164,8 +164,8 @@ def waterfall_panels(waterfall: Waterfall, sheet: SvgSheet) -> dict[str, str]:
             margins=_STEPS_MARGINS,
             label=_describe(
                 f"Utility of {waterfall.agent}, {label}",
-                list(in_words(parts).values()),
-                [parts[name] for name in in_words(parts)],
+                list(in_words(left_to_right(parts)).values()),
+                [parts[name] for name in left_to_right(parts)],
             ),
         )
         for label, parts in waterfall.slices.items()

@@ -79,7 +79,7 @@ def report_sessions(runs: Sequence[SessionsRun], path: Path, *, title: str) -> P
 
 def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
     """Return the report as one HTML document; the same agent on the same sessions twice raises."""
-    from oracle.parts import Part, in_words
+    from oracle.parts import Part, in_words, left_to_right
 
     labels = [(run.header.agent, run.header.spec.label) for run in runs]
     for agent, label in labels:
@@ -108,7 +108,7 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
             headline=SESSION_HEADLINE,
             session_metrics=SESSION_METRICS,
             figures=figures,
-            parts=in_words(Part, REFERENCE),
+            parts=in_words(left_to_right(Part), REFERENCE),
             worth_words=WORTH,
             not_checked=NOT_CHECKED,
             num_labels=len({view.label for view in views}),
@@ -208,13 +208,13 @@ def survival_panels(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str,
 
 def gap_panels(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str, str]:
     """Draw the gap of every run that was split, as steps to the reference; returns SVG by run key."""
-    from oracle.parts import in_words
+    from oracle.parts import in_words, left_to_right
     from oracle.plotting import plot_waterfall
 
     def plot(parts: Mapping[str, Estimate]) -> Callable[[Axes], Axes]:
         def draw(ax: Axes) -> Axes:
             plot_waterfall(parts, ax, target="ruin-aware", title="", colors=PAGE_PALETTE)
-            ax.set_ylabel("final balance (dollars)")
+            ax.set_xlabel("final balance (dollars)")
             return ax
 
         return draw
@@ -223,7 +223,8 @@ def gap_panels(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str, str]
     for view in views:
         if view.gap is not None:
             words = ", ".join(
-                f"{name} {_number(view.gap[part])}" for part, name in in_words(view.gap, REFERENCE).items()
+                f"{name} {_number(view.gap[part])}"
+                for part, name in in_words(left_to_right(view.gap), REFERENCE).items()
             )
             label = f"Final balance of {view.agent} in dollars: {words}."
             found[view.key] = sheet.draw(plot(view.gap), size=_STEPS_SIZE, margins=_STEPS_MARGINS, label=label)

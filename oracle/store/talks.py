@@ -106,9 +106,9 @@ class TalkCosts:
 
     @property
     def fault(self) -> str:
-        """The largest of wrong beliefs, wrong plans and paid quotes; ``none`` if nothing was given up."""
+        """The largest of inference, control and paid quotes; ``none`` if nothing was given up."""
         quote = self.total("quote_fen")
-        parts = {"belief": self.total("inference_fen"), "plan": self.total("control_fen") - quote, "quote": quote}
+        parts = {"inference": self.total("inference_fen"), "control": self.total("control_fen") - quote, "quote": quote}
         name = max(parts, key=lambda key: parts[key])
         return name if parts[name] > 0 else "none"
 

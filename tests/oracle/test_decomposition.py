@@ -173,9 +173,8 @@ def test_waterfall_ends_at_the_reference(reports):
     report = reports["faulty-belief"][0]
     _, ax = pyplot.subplots()
     assert report.plot(ax) is ax
-    tops = [bar.get_y() + bar.get_height() for bar in ax.patches]
-    assert tops[-2] == pytest.approx(report.row("reference").estimate)
-    assert tops[-1] == pytest.approx(report.row("reference").estimate)
+    ends = [bar.get_x() + bar.get_width() for bar in ax.patches]
+    assert ends[-1] == pytest.approx(report.row("reference").estimate)
     assert report.plot(kind="regime", label="overlap").get_title() == "faulty-belief: overlap, n = 8"
     pyplot.close("all")
 

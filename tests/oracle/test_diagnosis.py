@@ -9,7 +9,7 @@ from oracle.arms import Arms, run_arms
 from oracle.decomposition import decompose_arms
 from oracle.diagnosis import DOCUMENTED_EPISODES, diagnose
 
-PLANTED = {"ramp": "none", "faulty-belief": "belief", "faulty-planning": "planning", "faulty-execution": "execution"}
+PLANTED = {"ramp": "none", "faulty-belief": "inference", "faulty-planning": "control", "faulty-execution": "execution"}
 SUITE = terms.fresh_suite(71, ["overlap"], n_per_cell=1)
 
 
@@ -24,11 +24,11 @@ def arms_of(played=10.0, base=10.0, posterior=10.0, revealed=15.0, oracle=10.0, 
     [
         ({}, "none"),
         ({"played": 6.0}, "execution"),
-        ({"played": 6.0, "base": 6.0}, "belief"),
+        ({"played": 6.0, "base": 6.0}, "inference"),
         ({"played": 6.0, "base": 6.0, "posterior": 6.0}, "uncertainty"),
-        ({"played": 6.0, "base": 6.0, "posterior": 6.0, "revealed": 11.0}, "planning"),
-        ({"played": 6.0, "base": 6.0, "posterior": 6.0, "revealed": 6.0}, "planning"),
-        ({"played": 9.0, "base": 9.0, "revealed": 11.0}, "planning"),
+        ({"played": 6.0, "base": 6.0, "posterior": 6.0, "revealed": 11.0}, "control"),
+        ({"played": 6.0, "base": 6.0, "posterior": 6.0, "revealed": 6.0}, "control"),
+        ({"played": 9.0, "base": 9.0, "revealed": 11.0}, "control"),
         ({"played": 9.9}, "none"),
         ({"revealed": 10.0}, "none"),  # deaf to what it is told, but as good as the Bayes optimum
     ],

@@ -44,7 +44,7 @@ def test_the_reference_itself_loses_nothing():
         assert sum(found.costs.values()) == pytest.approx(0, abs=0.05)
 
 
-@pytest.mark.parametrize(("name", "source"), [("faulty-belief", "belief"), ("faulty-planning", "planning")])
+@pytest.mark.parametrize(("name", "source"), [("faulty-belief", "inference"), ("faulty-planning", "control")])
 def test_the_loss_is_traced_to_the_planted_fault(name, source):
     for scenario in SUITE[:4]:
         _, found = play_and_explain(scenario, BELIEF_AGENTS[name])

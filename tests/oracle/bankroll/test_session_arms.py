@@ -83,5 +83,5 @@ def test_waterfall_is_drawn():
 
     arms = run_session_arms({0: 10.0, 3: 11.0}, lambda session, condition: 20.0, references)
     ax = split_gap("x", arms).plot(Figure().add_subplot())
-    assert len(ax.patches) == 8  # two levels and six steps
-    assert "dollars" in ax.get_ylabel()
+    assert len(ax.patches) == 5  # one a step
+    assert "dollars" in ax.get_xlabel()

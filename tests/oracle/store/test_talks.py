@@ -178,7 +178,7 @@ def press(rules, terms, rng):
     return PairTalk(opening, tuple(answers))
 
 
-FAULTS = {"belief": wrong_belief, "plan": wrong_plan, "quote": pays_quote}
+FAULTS = {"inference": wrong_belief, "control": wrong_plan, "quote": pays_quote}
 
 
 def name_fault(world, rules, buyer, num, rng):
