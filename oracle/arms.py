@@ -26,6 +26,8 @@ from terms.scenario import Scenario
 
 IMPROVEMENTS = ("belief", "type", "planning")
 """What the order-free split shares the gap among."""
+PLAYS_OF_AN_AGENT = len(Condition) + 1
+"""How often a decomposition lets the agent play each scenario: under every condition, and for the planner swap."""
 
 
 @dataclass(frozen=True, eq=False)

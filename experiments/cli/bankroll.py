@@ -13,6 +13,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
+from experiments.cli.planning import DryRun, tell_plan
 from experiments.cli.seating import (
     agent_apart,
     kept_if_played,
@@ -22,7 +23,6 @@ from experiments.cli.seating import (
     run_folder,
     seat_player,
     seated_apart,
-    tell_plan,
 )
 from experiments.cli.show import count_bar, estimate, note, out, print_table, progress_bar, text_table
 from experiments.engine.cluster import open_executor
@@ -31,6 +31,7 @@ from experiments.episodes.money_fit import TERMINAL_BALANCES
 from experiments.players.player import Player
 from experiments.sessions.session_task import SESSIONS
 from experiments.stats.numerals import needed_text
+from oracle.interventions import Condition
 from terms import Scenario
 from terms.cells import DEFAULT_REGIMES
 from terms.episode import agent_name
@@ -64,6 +65,7 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     ] = False,
     out_dir: options.Out = None,
     where: options.Workers = options.HERE,
+    dry_run: DryRun = False,
     as_json: options.AsJson = False,
     model: options.ModelKeys = None,
 ) -> None:
@@ -83,10 +85,11 @@ def bankroll(  # noqa: PLR0913 - one parameter an option
     spec = options.read_settings(config, asked)
     _agree(context, asked, spec)
     seating = seat_player(agent, negotiator_options(model), spec.chain.game, where)
+    total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
+    again = len(Condition) * spec.bankroll.num_sessions * spec.bankroll.horizon if gap else 0
+    tell_plan([seating.player], total + again, "periods", is_dry=dry_run)
     player = prepare_player(agent, seating.player, _every_kind(spec))
     folder = run_folder(out_dir or sessions_folder(player, spec))
-    total = spec.bankroll.num_sessions * spec.bankroll.horizon * len(spec.arms)
-    tell_plan(player, total, "periods")
     with (
         open_executor(scheduler=where.scheduler) as executor,
         progress_bar(total, f"{player.name}, {spec.label}") as progress,

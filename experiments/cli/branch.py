@@ -11,9 +11,10 @@ import typer
 from commerce.money import to_fen, to_yuan
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
+from experiments.cli.planning import DryRun, tell_free_plan, tell_years_plan
 from experiments.cli.seating import kept_if_played
 from experiments.cli.show import count_bar, note, out
-from experiments.cli.year import tell_cost, tell_lost, tell_years_plan
+from experiments.cli.year import tell_cost, tell_lost
 from experiments.players.model_options import ModelOptions
 from experiments.players.seat import is_model
 from experiments.storage.files import folder_name
@@ -24,7 +25,7 @@ from experiments.years.spec import year_label
 from experiments.years.taking_over import Origin, branch_seat, read_origin
 
 
-def branch(
+def branch(  # noqa: PLR0913 - one parameter an option
     year: Annotated[Path, typer.Argument(help="Folder of a year that has ended.")],
     day: Annotated[int, typer.Option(min=0, max=options.MOST, help="The morning on which the other takes over.")],
     agent: Annotated[
@@ -34,6 +35,7 @@ def branch(
         ),
     ],
     out_dir: options.Out = None,
+    dry_run: DryRun = False,
     as_json: options.AsJson = False,
     model: options.ModelKeys = None,
 ) -> None:
@@ -45,7 +47,7 @@ def branch(
         planned = plan_seat(agent, asked)
         origin = read_origin(year, day)
         folder = _folder(origin, planned, out_dir)
-        tell_years_plan(planned, 1)
+        tell_years_plan(planned, 1, is_dry=dry_run)
         num_days = origin.header.spec.num_days
         with (
             kept_if_played(folder),
@@ -61,6 +63,7 @@ def branch(
             raise ValueError(f"agent={agent!r} is not a language model; model options have no effect on it")
         merchant, origin = merchant_seat(agent), read_origin(year, day)
         folder = _folder(origin, merchant, out_dir)
+        tell_free_plan("1 year", is_dry=dry_run)
         with kept_if_played(folder):
             played = run_year(folder, origin.header.spec, branch_seat(origin, merchant))
     _show(read_played(year), played, as_json=as_json)

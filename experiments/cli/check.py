@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -36,6 +33,7 @@ def check(
     from experiments.players.model_options import ModelOptions
     from experiments.players.probing import OUTPUT_TOKENS, Probe, probe
     from experiments.players.seat import OPENAI, model_settings
+    from experiments.players.served import silenced
 
     is_list = agent == OPENAI
     told = ModelOptions.read([LEAST_BUDGET, *(model or ())], ())
@@ -43,7 +41,7 @@ def check(
     settings = model_settings(f"{OPENAI}any" if is_list else agent, **{**short, **told.model})
     meter = Meter(told.budget_microusd)
     # What a client would say of its server is said in the table.
-    with _reached(settings) as reached, _silenced(ServerHealth.__module__):
+    with _reached(settings) as reached, silenced(ServerHealth.__module__):
         if is_list:
             _list_models(reached, meter, as_json=as_json)
             return
@@ -62,18 +60,6 @@ def check(
             out(f"{name:16}{plan.in_words()}")
     if not found.is_usable:
         raise typer.Exit(NOTHING_SCORED)
-
-
-@contextmanager
-def _silenced(name: str) -> Iterator[None]:
-    """Let the logger ``name`` say errors only, for a while."""
-    logger = logging.getLogger(name)
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 def _reached(settings: Any) -> Any:

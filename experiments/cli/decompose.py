@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from experiments.cli import options
+from experiments.cli.planning import DryRun, tell_plan
 from experiments.cli.seating import (
     default_folder,
     negotiator_options,
@@ -44,11 +45,13 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     ] = 1.0,
     out_file: Annotated[Path | None, typer.Option("--out", help="Also write the JSON there, for `report`.")] = None,
     where: options.Workers = options.HERE,
+    dry_run: DryRun = False,
     as_json: options.AsJson = False,
     model: options.ModelKeys = None,
 ) -> None:
     """Split what an agent leaves on the table into inference, uncertainty, control and execution, with intervals."""
     from experiments.engine.oracle_work import run_arms_on
+    from oracle.arms import PLAYS_OF_AN_AGENT
     from oracle.decomposition import decompose_arms
 
     spec = options.suite_of(suite, episodes_per_cell, seed, cells, config, columns)
@@ -56,6 +59,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     if out_file is not None:
         check_out_file(out_file, "")  # before the work: it may take minutes
     player, processes = seat_player(agent, negotiator_options(model), spec.game, where)
+    tell_plan([player], len(scenarios), plays=PLAYS_OF_AN_AGENT, is_dry=dry_run)
     prepared_bayes_optimal(scenarios)
     has_values = not any(scenario.product for scenario in scenarios)
     run = default_folder(player, spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +12,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
+from experiments.cli.planning import DryRun, tell_plan
 from experiments.cli.seating import (
     agent_apart,
     default_folder,
@@ -19,7 +21,6 @@ from experiments.cli.seating import (
     prepare_player,
     run_folder,
     seat_player,
-    tell_plan,
 )
 from experiments.cli.show import estimate, metrics_tables, note, out, print_table, progress_bar, text_table
 from experiments.engine.cluster import open_executor
@@ -36,6 +37,7 @@ REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_ref
 
 
 def diagnose(  # noqa: PLR0913 - one parameter an option
+    context: typer.Context,
     agent: options.AgentOption,
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
@@ -65,6 +67,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
     out_dir: options.Out = None,
     where: options.Workers = options.HERE,
     reference_run: options.ReferenceRun = None,
+    dry_run: DryRun = False,
     as_json: options.AsJson = False,
     model: options.ModelKeys = None,
 ) -> None:
@@ -88,10 +91,10 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         **rules,
     )
     seating = seat_player(agent, negotiator_options(model), spec.game, where)
+    tell_plan([seating.player], spec.num_episodes, is_dry=dry_run)
     player = prepare_player(agent, seating.player, spec.build())
     reference = None if reference_run is None else load_reference(reference_run, spec)
     folder = run_folder(out_dir or default_folder(player, spec))
-    tell_plan(player, spec.num_episodes)
     with (
         open_executor(scheduler=where.scheduler) as executor,
         progress_bar(spec.num_episodes, f"{player.name} on {spec.label}") as progress,
@@ -101,7 +104,30 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         run = run_task(EPISODES, player, spec, folder, workers=seating.processes, executor=executor, progress=progress)
     if economics is not None and not as_json:
         print_money(run)
-    show_run(run, as_json=as_json, reference=reference)
+    can_decompose = economics is None and scenarios is None and perspective == "both" and repeats == 1
+    show_run(run, as_json=as_json, reference=reference, next_step=_decompose_line(context) if can_decompose else None)
+
+
+_ALSO_OF_DECOMPOSE = {
+    "agent": "--agent",
+    "suite": "--suite",
+    "columns": "--columns",
+    "episodes_per_cell": "--episodes-per-cell",
+    "seed": "--seed",
+    "cells": "--regime",
+    "config": "--config",
+    "model": "--model",
+}
+
+
+def _decompose_line(context: typer.Context) -> str:
+    """Return the command that decomposes what was played, with the options that were given."""
+    words = ["terms", "decompose"]
+    for name, option in _ALSO_OF_DECOMPOSE.items():
+        source, value = context.get_parameter_source(name), context.params[name]
+        if source is not None and source.name == "COMMANDLINE":
+            words += [word for one in (value if isinstance(value, list) else [value]) for word in (option, str(one))]
+    return shlex.join(words)
 
 
 def read_money(config: Sequence[str] | None, suite: str, economics: str = "default") -> dict[str, Any]:
@@ -136,7 +162,7 @@ def load_reference(folder: Path, spec: SuiteSpec) -> Run:
     return reference
 
 
-def show_run(run: Run, *, as_json: bool, reference: Run | None = None) -> None:
+def show_run(run: Run, *, as_json: bool, reference: Run | None = None, next_step: str | None = None) -> None:
     """Print the metrics of a finished run; exit with 3 when there was nothing to score."""
     summary = suite_summary(run.header, run.records)
     metrics = summary.pop("metrics")
@@ -158,7 +184,8 @@ def show_run(run: Run, *, as_json: bool, reference: Run | None = None) -> None:
         out(json.dumps({**metrics, **summary}, allow_nan=False))
     else:
         print_table(*metrics_tables(f"{run.header.agent} on {run.header.spec.label}", metrics))
-        out(f"run folder: {run.folder}\nreport:     terms report {run.folder}")
+        where = "" if next_step is None else f"\nwhere it is lost: {next_step}"
+        out(f"run folder: {run.folder}\nreport: terms report {run.folder}{where}")
     if metrics["num_excluded"] == metrics["num_episodes"]:
         raise typer.Exit(NOTHING_SCORED)
 

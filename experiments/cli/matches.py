@@ -9,6 +9,7 @@ import typer
 
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
+from experiments.cli.planning import DryRun, tell_plan
 from experiments.cli.seating import (
     agent_apart,
     kept_if_played,
@@ -17,7 +18,6 @@ from experiments.cli.seating import (
     prepare_player,
     run_folder,
     seat_player,
-    tell_plan,
 )
 from experiments.cli.show import estimate, note, out, print_table, progress_bar, text_table
 from experiments.engine.cluster import open_executor
@@ -52,13 +52,15 @@ def match(  # noqa: PLR0913 - one parameter an option
     config: options.Config = None,
     out_dir: options.Out = None,
     where: options.Workers = options.HERE,
+    dry_run: DryRun = False,
     as_json: options.AsJson = False,
     model: options.ModelKeys = None,
 ) -> None:
     """Let two agents negotiate and print what they make of the surplus. Run it again to go on after a stop."""
     spec = options.suite_of(suite, episodes_per_cell, seed, cells or _DEFAULT_CELLS, config, None)
     (one, other), processes = _seat_all((first, second), model, spec, where)
-    rivals = Rivals(one, other)
+    tell_plan([one, other], spec.num_episodes, is_dry=dry_run)
+    rivals = Rivals(*_prepare_all((first, second), (one, other), spec))
     folder = run_folder(
         out_dir or named_folder(rivals.name, spec.label, [rivals.settings, spec.model_dump(mode="json")])
     )
@@ -93,12 +95,15 @@ def tournament(  # noqa: PLR0913 - one parameter an option
     config: options.Config = None,
     out_dir: options.Out = None,
     where: options.Workers = options.HERE,
+    dry_run: DryRun = False,
     as_json: options.AsJson = False,
     model: options.ModelKeys = None,
 ) -> None:
     """Let every agent meet every other in both seats on the same draws, and rate them. Run it again to go on."""
     spec = options.suite_of(suite, episodes_per_cell, seed, cells or _DEFAULT_CELLS, config, None)
     players, processes = _seat_all(agents, model, spec, where)
+    tell_plan(players, 2 * (len(players) - 1) * spec.num_episodes, is_dry=dry_run)
+    players = _prepare_all(agents, players, spec)
     facts = [[player.settings for player in players], spec.model_dump(mode="json")]
     name = f"{len(players)} agents"
     folder = run_folder(out_dir or named_folder(name, spec.label, facts, prefix="tournament-"))
@@ -152,10 +157,17 @@ def _seat_all(
             players.append(as_player(KernelAgent()))
             continue
         seating = seat_player(name, asked if Need.MODEL in needs_of(name) else plain, spec.game, where)
-        player = prepare_player(name, seating.player, [*spec.build(), *map(mirrored, spec.build())])
-        tell_plan(player, spec.num_episodes)
-        players.append(player)
+        players.append(seating.player)
         processes.add(seating.processes)
     if model and not any(Need.MODEL in needs_of(name) for name in names):
         raise ValueError(f"agents={', '.join(names)} are no language models; --model has no effect on them")
     return players, min(processes, default=where.workers or 1)
+
+
+def _prepare_all(names: Sequence[str], players: Sequence[Player], spec: SuiteSpec) -> list[Player]:
+    """Return the players with the values they need at hand, in both seats."""
+    scenarios = [*spec.build(), *map(mirrored, spec.build())]
+    return [
+        player if name == KERNEL else prepare_player(name, player, scenarios)
+        for name, player in zip(names, players, strict=True)
+    ]

@@ -16,10 +16,10 @@ import typer
 
 from experiments.cli.options import Where
 from experiments.cli.show import count_bar, note
-from experiments.llm.settings import Prices
 from experiments.players.model_options import NEGOTIATOR_KEYS, ModelOptions
 from experiments.players.player import Player, as_player
-from experiments.players.seat import LOCAL, ModelSeat
+from experiments.players.seat import LOCAL
+from experiments.players.served import with_served_name
 from experiments.storage.files import exclusive_lock, folder_name
 from terms import GameConfig, Scenario
 from terms.episode import AgentExitError
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from experiments.episodes.config import SuiteSpec
     from oracle.interventions import BayesOptimal
     from oracle.prior import Knowledge
-
-UNPRICED = "note: no price of {} is known; what its server does not state stays unknown, also to a budget"
-LOCAL_PRICES = Prices(prompt=0, completion=0)
-"""The local model is free."""
 
 
 class Seating(NamedTuple):
@@ -59,27 +55,12 @@ def seat_player(agent: str, asked: ModelOptions, game: GameConfig, where: Where)
 
     if Need.MODEL not in needs_of(agent):
         return Seating(build_agent(agent, asked, game), where.workers or 1)
+    agent = with_served_name(agent, asked)
     if where.scheduler is not None:
         raise ValueError(f"agent={agent!r} plays in one process, where its calls are counted; leave out --scheduler")
     if where.workers is not None and (agent != LOCAL or where.workers > 1):
         asked = asked.changed(concurrency=where.workers)
     return Seating(build_agent(agent, asked, game), 1)
-
-
-def tell_plan(player: Player, num: int, what: str = "negotiations") -> None:
-    """Say what a language model is about to be asked, and aloud if nobody will know what it costs."""
-    if not isinstance(player, ModelSeat):
-        return
-    from experiments.players.costing import forecast_talks, is_price_known
-
-    prices = None if player.model is None else player.model.prices
-    plan = forecast_talks(num, player.config, player.negotiator).priced(
-        LOCAL_PRICES if player.model is None else prices
-    )
-    note(f"plan: {num:,} {what} at most, {plan.in_words()}")
-    unknown = [each for each in (player.model, player.voice) if each is not None and not is_price_known(each)]
-    for one in unknown:
-        note(UNPRICED.format(one.model))
 
 
 def named_folder(name: str, label: str, facts: Sequence[Any], *, prefix: str = "") -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,6 +24,10 @@ HEADLINE_METRICS = (
     "mean_utility", "se_plus", "agr_plus", "cse_plus", "fagr_minus", "agent_exit_minus",
     "be_type", "stance_acc", "crit_viol_pct", "alpha_cue", "alpha_inf",
 )  # fmt: skip
+
+
+SECONDS_BETWEEN_LINES = 60.0
+"""How often progress is told where no bar can be seen."""
 
 
 def plain(text: str) -> str:
@@ -165,15 +170,35 @@ def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]
     return table
 
 
+def minutely(description: str, clock: Callable[[], float] = time.monotonic) -> Callable[[int, int, str], None]:
+    """Return ``tell(done, total, more)``, which writes a line to standard error once a minute and is silent else."""
+    began = told = clock()
+
+    def tell(done: int, total: int, more: str = "") -> None:
+        nonlocal told
+        now = clock()
+        if now - told < SECONDS_BETWEEN_LINES:
+            return
+        told = now
+        left = f", about {max(1, round((total - done) * (now - began) / done / 60)):,} min left" if done else ""
+        note(f"{description}: {done:,} of {total:,}{left}{more}")
+
+    return tell
+
+
 @contextmanager
 def count_bar(total: int, description: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many steps are done on standard error; silent in a pipe. Yields ``update(done, total)``."""
+    """Show how many steps are done on standard error, in a pipe once a minute. Yields ``update(done, total)``."""
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
-    with Bar(console=console, disable=not (console.is_terminal or console.is_jupyter), transient=True) as bar:
+    if not (console.is_terminal or console.is_jupyter):
+        tell = minutely(description)
+        yield lambda done, whole: tell(done, whole, "")
+        return
+    with Bar(console=console, transient=True) as bar:
         task = bar.add_task(escape(description), total=total)
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
@@ -186,7 +211,7 @@ def _is_failure(row: Mapping[str, Any]) -> bool:
 
 @contextmanager
 def progress_bar(total: int, description: str) -> Iterator[RowsDone]:
-    """Show a bar with rate, failures and time left on standard error while episodes are played; silent in a pipe."""
+    """Show a bar with rate, failures and time left on standard error while episodes are played."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -201,12 +226,16 @@ def progress_bar(total: int, description: str) -> Iterator[RowsDone]:
     )
     console = Console(stderr=True)
     failures = 0
-    with Bar(*columns, console=console, disable=not (console.is_terminal or console.is_jupyter), transient=True) as bar:
+    is_seen, tell = console.is_terminal or console.is_jupyter, minutely(description)
+    with Bar(*columns, console=console, disable=not is_seen, transient=True) as bar:
         task = bar.add_task(description, total=total, rate="", failures="")
 
         def update(rows: Sequence[Mapping[str, Any]], left: int) -> None:
             nonlocal failures
             failures += sum(_is_failure(row) for row in rows)
+            if not is_seen:
+                tell(total - left, total, f", {failures} failed" if failures else "")
+                return
             speed = bar.tasks[0].speed
             bar.update(
                 task,

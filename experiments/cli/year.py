@@ -14,7 +14,8 @@ from commerce.aids import AIDS, check_aids
 from commerce.world import DEFAULT_SEED
 from experiments.cli import options
 from experiments.cli.ending import NOTHING_SCORED
-from experiments.cli.seating import UNPRICED, kept_if_played
+from experiments.cli.planning import DryRun, tell_free_plan, tell_years_plan
+from experiments.cli.seating import kept_if_played
 from experiments.cli.show import count_bar, estimate, note, out
 from experiments.llm.errors import BudgetExceeded
 from experiments.llm.spending import Spending
@@ -59,6 +60,7 @@ def year(  # noqa: PLR0913 - one parameter an option
     ] = None,
     world_dir: options.WorldDir = None,
     out_dir: options.Out = None,
+    dry_run: DryRun = False,
     as_json: options.AsJson = False,
     model: options.ModelKeys = None,
 ) -> None:
@@ -66,7 +68,7 @@ def year(  # noqa: PLR0913 - one parameter an option
     folder = None if world_dir is None else str(world_dir.resolve())
     changes = options.rule_changes(rules, config)
     beside = check_aids(aids or ())
-    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir, changes, beside)
+    plan = YearPlan(agent, rules, seed, days, worlds, repeats, folder, out_dir, changes, beside, dry_run)
     asked = ModelOptions.read(model or (), StorekeeperSettings.model_fields)
     show_years(plan, play_years(plan, asked, where), as_json=as_json)
 
@@ -84,6 +86,7 @@ class YearPlan(NamedTuple):
     out: Path | None
     changes: Mapping[str, Any] = MappingProxyType({})
     aids: tuple[str, ...] = ()
+    is_dry: bool = False
 
 
 def play_years(plan: YearPlan, asked: ModelOptions, where: options.Where) -> list[YearRun]:
@@ -109,6 +112,7 @@ def _merchant_years(plan: YearPlan, asked: ModelOptions, where: options.Where) -
         raise ValueError(f"agent={plan.agent!r} is not a language model; model options have no effect on it")
     name = merchant_seat(plan.agent).name
     years = _places(plan, name)
+    tell_free_plan(f"{len(years):,} year(s)", is_dry=plan.is_dry)
     with kept_if_played(years[0].folder.parent), open_executor(where.workers or 1, where.scheduler) as executor:
         yield from run_merchant_years(name, years, executor)
 
@@ -119,7 +123,7 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
     planned = plan_seat(plan.agent, asked)
     years = _places(plan, planned.name)
     total = len(years) * plan.num_days
-    tell_years_plan(planned, len(years))
+    tell_years_plan(planned, len(years), workers, is_dry=plan.is_dry)
     reached: dict[tuple[int, int], int] = {}
     with (
         kept_if_played(years[0].folder.parent),
@@ -132,17 +136,6 @@ def _model_years(plan: YearPlan, asked: ModelOptions, workers: int) -> Iterator[
             progress(sum(reached.values()), total)
 
         yield from run_agent_years(years, seat, workers, on_day)
-
-
-def tell_years_plan(seat: Any, num: int) -> None:
-    """Say what the years are about to ask of the model at most, and aloud if nobody will know what it costs."""
-    from experiments.players.costing import forecast_years, is_price_known
-
-    shown = seat.storekeeper
-    most = forecast_years(num, shown.max_turns, shown.evict_at, shown.evict_to).priced(seat.model.prices)
-    note(f"plan: {num} year(s), at most {most.in_words().removeprefix('about ')}")
-    if not is_price_known(seat.model):
-        note(UNPRICED.format(seat.model.model))
 
 
 def _places(plan: YearPlan, name: str) -> list[YearPlace]:

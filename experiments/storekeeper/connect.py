@@ -16,6 +16,7 @@ from experiments.llm.spending import Meter
 from experiments.players.model_options import ModelOptions
 from experiments.players.registry import voice_settings
 from experiments.players.seat import LOCAL, MOST_SECONDS, effort_growth, model_settings, named
+from experiments.players.served import with_served_name
 from experiments.storekeeper.seat import StorekeeperSeat
 from experiments.storekeeper.settings import StorekeeperSettings, in_proportion
 from experiments.storekeeper.window import EXTRA
@@ -45,6 +46,7 @@ def plan_seat(agent: str, options: ModelOptions) -> StorekeeperSeat:
     ValueError
         If an option cannot be used with this agent.
     """
+    agent = with_served_name(agent, options)
     baseline = LOCAL_STOREKEEPER if agent == LOCAL else StorekeeperSettings()
     settings = _place(baseline, options.place)
     if settings.tokenizer != "characters":

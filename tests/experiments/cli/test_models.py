@@ -329,7 +329,8 @@ class TestFailures:
         code, out, err = diagnose("run", "--json", url=url)
         assert (code, out) == (3, "")
         plan, unpriced, first, *_ = err.splitlines()
-        assert plan == "plan: 4 negotiations at most, about 24 calls, 0.05 M tokens in, 0.00 M out, price unknown"
+        asked, price = "about 24 calls, 0.05 M tokens in, 0.00 M out", "price unknown, about 1 min at 3 s an answer"
+        assert plan == f"plan: 4 negotiations at most, {asked}, {price}"
         assert unpriced.startswith("note: no price of bot is known")
         assert "Connection refused" in first, "shown at once"
         assert f"error: bot at {url} cannot be used: NobodyThere" in err
