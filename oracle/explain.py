@@ -5,10 +5,14 @@ exact posterior of that moment. With a stated belief it splits: *belief* is what
 stated belief, *planning* the rest. In hindsight, with the type known, the costs and the noise add up exactly:
 
     value at the start - utility = sum of hindsight costs - noise.
+
+Each move has its turn reward too, the utility it ended with and what it changed in the reference's value
+(:mod:`oracle.move_credit`); they add up to the utility less that value at the start.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,7 +34,8 @@ _NOTICEABLE = 0.005  # share of the price range: smaller costs are grid noise
 class MoveReview(NamedTuple):
     """One move of the agent beside the reference's; values and costs in price units.
 
-    ``belief_cost`` is ``None`` where no belief was stated; ``hindsight_cost`` knows the counterpart's type.
+    ``belief_cost`` is ``None`` where no belief was stated; ``hindsight_cost`` knows the counterpart's type. The
+    reference expects ``value`` after the move and ``reference_value`` before it.
     """
 
     round: int
@@ -49,6 +54,7 @@ class MoveReview(NamedTuple):
     planning_cost: float
     execution_cost: float
     hindsight_cost: float
+    turn_reward: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,15 @@ def explain(
             on_stated = None if turn.belief is None else plan(tilt(exact, turn.belief), observation)
             choices = (action, plan(exact, observation), on_stated)
             moves.append(_review(scenario, observation, turn, exact, choices, valuer))
-    return _summarise(scenario, record, tuple(moves))
+    return _summarise(scenario, record, _paid(moves, record.utility))
+
+
+def _paid(moves: Sequence[MoveReview], utility: float) -> tuple[MoveReview, ...]:
+    """Return the moves with what each is paid; nothing is expected any more after the last."""
+    later = [*(move.reference_value for move in moves[1:]), utility]
+    return tuple(
+        move._replace(turn_reward=after - move.reference_value) for move, after in zip(moves, later, strict=False)
+    )
 
 
 def _review(

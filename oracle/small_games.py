@@ -50,7 +50,7 @@ class SmallGame:
     """A buyer's game on rising prices ``ticks`` that starts at the quote ``opening``.
 
     Type i is (``reservations[i]``, ``urgencies[i]``, ``stances[i]``) with probability ``prior[i]``. The offer of the
-    last round is not answered, as in the full game.
+    last round is not answered, as in the full game. Offers rise unless the game ``goes_back``.
     """
 
     ticks: tuple[float, ...]
@@ -63,6 +63,7 @@ class SmallGame:
     horizon: int = 4
     num_noises: int = 3
     family: Family = Family.STOCHASTIC
+    goes_back: bool = False
     config: GameConfig = field(default_factory=GameConfig)
 
     @cached_property
@@ -102,8 +103,9 @@ class SmallGame:
         return law
 
     def offers(self, earlier: tuple[float, ...]) -> list[float]:
-        """Return the ticks that may be offered: not below the last offer, not above the own reservation."""
-        return [tick for tick in self.ticks if tick <= self.own and (not earlier or tick >= earlier[-1])]
+        """Return the ticks that may be offered: up to the own reservation, as a rule not below the last offer."""
+        least = -np.inf if self.goes_back or not earlier else earlier[-1]
+        return [tick for tick in self.ticks if least <= tick <= self.own]
 
 
 def exact_value(game: SmallGame) -> float:

@@ -14,6 +14,8 @@ ALLOWED = {
     "bot": "the stand-in for a model inside the fault server",
     "bot_reply": "likewise",
     "reward": "the word of Gymnasium's interface",
+    "turn_reward": "the word of those who train, for what one move is paid",
+    "turn_rewards": "likewise",
     "news_content": "a column of the published files",
 }
 """Names that hold a ruled-out word all the same, each with its reason."""

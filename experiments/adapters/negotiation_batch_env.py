@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from experiments.adapters.negotiation_env import PaidIn, box_space, checked_setting, vector_space
+from experiments.adapters.negotiation_env import CreditForm, PaidIn, box_space, checked_setting, vector_space
 from experiments.extras import need
 from oracle.batch_game import BATCH_ENDINGS, BatchGame, TalkPool, draw_pool, pool_of
+from oracle.batch_values import BatchValues
+from oracle.prior import Knowledge
+from oracle.shipped import values_for
 from terms.aliases import Floats, Ints
 from terms.cells import suite_cells
 from terms.config import GameConfig
+from terms.scenario import Scenario
 from terms.splits import SPLIT_SEEDS, Split, require_trainable
 
 need("gym", "gymnasium")
@@ -36,6 +40,10 @@ class NegotiationBatchEnv(VectorEnv[Any, Any, Any]):
     An ended negotiation is replaced in the next step, whose action is not looked at there and whose reward is 0 (the
     framework's own convention). ``info`` holds ``termination``, a place in
     :data:`oracle.batch_game.BATCH_ENDINGS` or -1, and ``utility`` in money, both of shape (num_envs,).
+
+    With ``credit="exact"`` each move is paid when it is made (:mod:`oracle.batch_values`: the fitted values are read
+    without looking ahead). The rewards of an episode add up to its terminal one less ``info["value"]`` of its first
+    moment. It takes one regime and one family, because the reference is told them.
 
     Notes
     -----
@@ -57,13 +65,21 @@ class NegotiationBatchEnv(VectorEnv[Any, Any, Any]):
         actions: str = "ticks",
         reward: PaidIn = "share",
         num_ticks: int = 51,
+        credit: CreditForm = "terminal",
     ) -> None:
+        if credit == "info":
+            raise ValueError("credit='info' is for the single environment, allowed here are terminal, exact")
         if actions == "text":
             raise ValueError("actions='text' is for the single environment, allowed here are ticks, box")
         self.num_envs = num_envs
         self._split, self._training = Split(split), training
-        self._ticks = checked_setting(actions, reward, num_ticks, self._split, training)
+        self._ticks = checked_setting(actions, reward, num_ticks, self._split, training, credit)
         self._cells, self._config = suite_cells(regimes, families), config or GameConfig()
+        told = {(cell.regime, cell.family) for cell in self._cells}
+        if credit == "exact" and len(told) > 1:
+            raise ValueError(f"credit='exact' needs one regime and one family; these cells have {len(told)} pairs")
+        self._told = told.pop() if credit == "exact" else None
+        self._values: BatchValues | None = None
         self._actions, self._reward = actions, reward
         self.single_action_space = spaces.Discrete(self._ticks.num_actions) if actions == "ticks" else box_space()
         self.single_observation_space = vector_space()
@@ -80,6 +96,7 @@ class NegotiationBatchEnv(VectorEnv[Any, Any, Any]):
             if self._training:
                 for scenario in scenarios:
                     require_trainable(scenario.scenario_id)
+            self._check_told(scenarios)
             pool = pool_of(scenarios)
         else:
             if self._draws is None or seed is not None:
@@ -87,21 +104,29 @@ class NegotiationBatchEnv(VectorEnv[Any, Any, Any]):
                 self._draws = np.random.default_rng(None if seed is None else entropy)
             pool = self._draw()
         self._game, self._next = BatchGame(pool, self.num_envs), 0
+        if self._told is not None:
+            knowledge = Knowledge(self._config, (self._told[0],), (self._told[1],))
+            self._values = BatchValues(self._game, values_for(knowledge))
         self._begin(np.arange(self.num_envs))
-        return self._game.seen.copy(), self._info()
+        return self._game.seen.copy(), self._told_value(self._info())
 
     def step(self, actions: Any) -> tuple[Any, Floats, np.ndarray, np.ndarray, dict[str, Any]]:
         """Make one move everywhere."""
         game = self._game
         was_running = game.running
+        before = None if self._values is None else self._values.value.copy()
         game.step(*self._read(np.asarray(actions)))
         ended = was_running & ~game.running
-        reward = np.where(ended, game.utility / self._unit(), 0.0)
+        paid = np.where(ended, game.utility, 0.0)
+        if self._values is not None and before is not None:
+            self._values.step(np.flatnonzero(was_running))
+            paid += np.where(was_running, self._values.value - before, 0.0)
+        reward = paid / self._unit()
         info = self._info()
         places = np.flatnonzero(~was_running)
         if len(places):
             self._begin(places)
-        return game.seen.copy(), reward, ended, np.zeros(self.num_envs, dtype=bool), info
+        return game.seen.copy(), reward, ended, np.zeros(self.num_envs, dtype=bool), self._told_value(info)
 
     @property
     def running(self) -> np.ndarray:
@@ -118,6 +143,8 @@ class NegotiationBatchEnv(VectorEnv[Any, Any, Any]):
         if not self._is_given and self._next + len(places) > num:
             self._game.pool, self._next = self._draw(), 0
         self._game.begin(places, (self._next + np.arange(len(places))) % num)
+        if self._values is not None:
+            self._values.begin(places)
         self._next = (self._next + len(places)) % num if self._is_given else self._next + len(places)
 
     def _read(self, actions: np.ndarray) -> tuple[Ints, Floats]:
@@ -141,6 +168,21 @@ class NegotiationBatchEnv(VectorEnv[Any, Any, Any]):
 
     def _info(self) -> dict[str, Any]:
         return {"termination": self._game.termination.copy(), "utility": self._game.utility.copy()}
+
+    def _told_value(self, info: dict[str, Any]) -> dict[str, Any]:
+        """Return ``info`` with what the reference expects now, of an episode that has just begun its first value."""
+        return info if self._values is None else {**info, "value": self._values.value / self._unit()}
+
+    def _check_told(self, scenarios: Sequence[Scenario]) -> None:
+        """Refuse scenarios of other laws than those the values were fitted for."""
+        if self._told is None:
+            return
+        for scenario in scenarios:
+            if (scenario.regime, scenario.family) != self._told or scenario.config != self._config:
+                raise ValueError(
+                    f"scenario={scenario.scenario_id!r} is not of {self._told[0]}, {self._told[1]} and this config, "
+                    "which credit='exact' was told"
+                )
 
 
 def ending(number: int) -> str | None:

@@ -16,6 +16,7 @@ from experiments.extras import need
 from experiments.players.prompts import turn_prompt
 from experiments.players.reading import read_move
 from experiments.training.seat_view import SeatView, Ticks
+from oracle.move_credit import CreditTracker, MoveCredit
 from terms.cells import Cell, suite_cells
 from terms.config import GameConfig
 from terms.game import Game
@@ -32,14 +33,18 @@ from gymnasium import spaces  # noqa: E402
 
 ActionForm = Literal["ticks", "box", "text"]
 PaidIn = Literal["share", "money"]
+CreditForm = Literal["terminal", "info", "exact"]
 LONGEST_PROMPT = 100_000
 LONGEST_REPLY = 10_000
 _CHARACTERS = "".join(map(chr, (9, 10, 13, *range(32, 127))))
 
 
-def checked_setting(actions: str, reward: str, num_ticks: int, split: Split, training: bool) -> Ticks:
+def checked_setting(
+    actions: str, reward: str, num_ticks: int, split: Split, training: bool, credit: str = "terminal"
+) -> Ticks:
     """Refuse a setting that no environment has; names the field, the value and what is allowed."""
-    for field, value, allowed in (("actions", actions, ActionForm), ("reward", reward, PaidIn)):
+    settings = (("actions", actions, ActionForm), ("reward", reward, PaidIn), ("credit", credit, CreditForm))
+    for field, value, allowed in settings:
         names = allowed.__args__  # type: ignore[attr-defined]  # of a Literal
         if value not in names:
             raise ValueError(f"{field}={value!r} is unknown, allowed are {', '.join(names)}")
@@ -79,13 +84,19 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
         ``share``: utility as a share of the zopa, of the public range where no deal is possible. ``money``: utility.
     num_ticks
         Offers among the ticks.
+    credit
+        ``terminal``: paid at the end. ``exact``: each move is paid its turn reward (:mod:`oracle.move_credit`), in the
+        same unit; they add up to the terminal reward less ``info["value"]`` of the start. ``info``: paid at the end,
+        with the credit of each move told all the same.
 
     Notes
     -----
     ``reset(options={"scenario": scenario})`` plays one scenario as often as wanted: all its random draws are its own,
     so what differs between the plays of a group is the policy's doing alone. Numbered and boxed offers name the gain,
     the price is ``r_A - s * gain * R`` cut to the public bounds. The last ``info`` holds the
-    :class:`terms.EpisodeRecord`.
+    :class:`terms.EpisodeRecord`. With credit, ``info["value"]`` is what the reference expects from here on, in the unit
+    of rewards, ``info["credit"]`` the last move's :class:`oracle.move_credit.MoveCredit` in price units, and the last
+    ``info["turn_rewards"]`` holds all of them in the unit of rewards.
 
     Examples
     --------
@@ -112,15 +123,16 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
         view: Literal["vector", "text"] = "vector",
         reward: PaidIn = "share",
         num_ticks: int = 51,
+        credit: CreditForm = "terminal",
         render_mode: str | None = None,
     ) -> None:
         self._split, self._training = Split(split), training
-        self._ticks = checked_setting(actions, reward, num_ticks, self._split, training)
+        self._ticks = checked_setting(actions, reward, num_ticks, self._split, training, credit)
         if view not in ("vector", "text"):
             raise ValueError(f"view={view!r} is unknown, allowed are vector, text")
         self._cells = suite_cells(regimes, families)
         self._config = config or GameConfig()
-        self._actions, self._view, self._reward = actions, view, reward
+        self._actions, self._view, self._reward, self._credit = actions, view, reward, credit
         self.render_mode = render_mode
         self.action_space = {
             "ticks": spaces.Discrete(self._ticks.num_actions),
@@ -142,6 +154,8 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
         elif self._training:
             require_trainable(scenario.scenario_id)
         self._game, self._seat = Game(scenario), SeatView(scenario)
+        self._tracker = None if self._credit == "terminal" else CreditTracker(scenario, self._game.observe())
+        self._credits: list[MoveCredit] = []
         return self._observe(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -149,9 +163,13 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
         move = self._read(action)
         self._seat.note(move)
         self._game.step(move)
-        observation = self._observe()
         is_over = self._game.is_over
-        return observation, self._earned() if is_over else 0.0, is_over, False, self._info()
+        earned = self._game.record("env").utility if is_over else 0.0
+        paid = earned
+        if self._tracker is not None:
+            self._credits.append(self._tracker.credit(move, None if is_over else self._game.observe(), earned))
+            paid = self._credits[-1].turn_reward if self._credit == "exact" else earned
+        return self._observe(), paid / self._unit, is_over, False, self._info()
 
     def render(self) -> str:
         """Return one line about the moment."""
@@ -180,15 +198,21 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
         seen = self._game.observe()
         return self._seat.vector(seen) if self._view == "vector" else turn_prompt(seen)
 
-    def _earned(self) -> float:
-        scenario, utility = self._game.scenario, self._game.record("env").utility
-        if self._reward == "money":
-            return utility
-        return utility / (scenario.zopa if scenario.zopa > 0 else scenario.price_range)
+    @property
+    def _unit(self) -> float:
+        """What rewards are counted in, in price units."""
+        scenario = self._game.scenario
+        return 1.0 if self._reward == "money" else scenario.zopa if scenario.zopa > 0 else scenario.price_range
 
     def _info(self) -> dict[str, Any]:
         info: dict[str, Any] = {"scenario_id": self._game.scenario.scenario_id}
+        if self._tracker is not None:
+            info["value"] = self._tracker.value / self._unit
+            if self._credits:
+                info["credit"] = self._credits[-1]
         if self._game.is_over:
+            if self._tracker is not None:
+                info["turn_rewards"] = [move.turn_reward / self._unit for move in self._credits]
             return {**info, "record": self._game.record("env")}
         if self._actions == "ticks":
             mask = np.ones(self._ticks.num_actions, dtype=np.int8)

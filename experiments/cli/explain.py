@@ -57,7 +57,7 @@ def explain(
 
 _HEADINGS = (
     "round", "standing", "cue", "could believe r", "believed r", "deal possible", "move", "oracle's move", "cost",
-    "in hindsight",
+    "in hindsight", "turn reward",
 )  # fmt: skip
 
 
@@ -108,6 +108,7 @@ def _move_row(move: MoveReview) -> tuple[str, ...]:
         _act(move.reference_decision, move.reference_price),
         number_text(move.cost),
         number_text(move.hindsight_cost),
+        number_text(move.turn_reward),
     )
 
 

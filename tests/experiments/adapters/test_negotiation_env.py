@@ -20,6 +20,7 @@ SETTINGS = [
     {"actions": "box", "reward": "money"},
     {"actions": "text", "view": "text"},
     {"split": "test", "training": False, "regimes": ["no_deal"]},
+    {"credit": "exact", "regimes": ["overlap"], "families": ["candid"]},
 ]
 
 
@@ -135,6 +136,7 @@ def test_ended_places_begin_anew_in_the_next_step_and_the_pool_never_ends():
         ({"split": "tests"}, "'tests' is not a valid Split"),
         ({"actions": "words"}, "actions='words' is unknown, allowed are ticks, box, text"),
         ({"reward": "points"}, "reward='points'"),
+        ({"credit": "some"}, "credit='some' is unknown, allowed are terminal, info, exact"),
         ({"num_ticks": 1}, "num_ticks=1"),
         ({"families": ["polite"]}, "families has 'polite'"),
     ],
@@ -158,3 +160,46 @@ def test_reported_episodes_are_not_trained_on():
         NegotiationBatchEnv(1, actions="text")
     with pytest.raises(ValueError, match="view='image'"):
         NegotiationEnv(view="image")
+    with pytest.raises(ValueError, match="credit='info'"):
+        NegotiationBatchEnv(1, credit="info")
+    with pytest.raises(ValueError, match="needs one regime and one family"):
+        NegotiationBatchEnv(1, credit="exact")
+
+
+def test_every_move_is_paid_and_the_sum_is_the_terminal_reward():
+    rng = np.random.default_rng(3)
+    cell = {"regimes": ["overlap"], "families": ["stochastic"]}
+    paid, told = (NegotiationEnv(credit=credit, **cell) for credit in ("exact", "info"))
+    for seed in range(5):
+        (_, start), _ = paid.reset(seed=seed), told.reset(seed=seed)
+        total, is_over = 0.0, False
+        while not is_over:
+            action = int(rng.integers(2, 40))
+            _, reward, is_over, _, info = paid.step(action)
+            _, terminal, _, _, same = told.step(action)
+            total += reward
+            assert same["credit"] == info["credit"]
+            assert same["value"] == info["value"]
+        assert total == pytest.approx(terminal - start["value"], abs=1e-9)
+        assert sum(info["turn_rewards"]) == pytest.approx(total, abs=1e-12)
+        assert info["value"] == 0.0
+
+
+def test_the_batch_pays_every_move_and_starts_again_with_a_value():
+    scenarios = terms.fresh_suite(1_000_005, ["overlap"], ["candid"], 3)
+    n, rng = len(scenarios), np.random.default_rng(0)
+    envs = NegotiationBatchEnv(n, regimes=["overlap"], families=["candid"], credit="exact")
+    _, info = envs.reset(options={"scenarios": scenarios})
+    first, total, alive = info["value"], np.zeros(n), np.ones(n, bool)
+    while alive.any():
+        _, reward, ended, _, info = envs.step(rng.integers(2, 40, n))
+        total[alive] += reward[alive]
+        done = alive & ended
+        earned = np.array([info["utility"][i] / scenario.zopa for i, scenario in enumerate(scenarios)])
+        np.testing.assert_allclose(total[done], (earned - first)[done], atol=1e-9)
+        alive &= ~ended
+    _, _, _, _, info = envs.step(np.ones(n, int))
+    np.testing.assert_array_equal(info["value"][info["value"] > 0], first[info["value"] > 0])
+    envs.reset(seed=1)
+    with pytest.raises(ValueError, match="credit='exact' was told"):
+        envs.reset(options={"scenarios": terms.fresh_suite(1_000_005, ["overlap"], ["adversarial"], 1)})
