@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -105,13 +106,28 @@ def lead_days(uniform: float, delay: float, rules: Rules) -> int:
     return max(1, round(keyed_integer(*rules.lead_days, uniform) * delay))
 
 
-def _inbound(setting: Setting, state: YearState, order: PurchaseOrder) -> Inbound:
+class LeadTime(NamedTuple):
+    """Days and minutes that goods are on their way, and the days after which the supplier says they are late."""
+
+    days: int
+    minutes: int
+    slack_days: int
+
+
+def lead_time(setting: Setting, supplier: int, sku: int, day: int) -> LeadTime:
+    """Return how long goods that are ordered on ``day`` are on their way; it is drawn by the world."""
     world = setting.world
-    supplier, sku = world.suppliers[order.supplier].supplier_id, world.skus.sku_id[order.sku]
-    draws = scalar_uniforms(stream_key(world.seed, "lead_time", supplier, sku, state.day), 3)
-    delay = setting.delay_factor(int(world.skus.store_type[order.sku]), state.day)
-    days = lead_days(draws[0], delay, setting.rules)
-    extra_days, minute = divmod(state.minute + keyed_integer(0, MINUTES_PER_DAY - 1, draws[1]), MINUTES_PER_DAY)
+    names = (world.suppliers[supplier].supplier_id, world.skus.sku_id[sku])
+    draws = scalar_uniforms(stream_key(world.seed, "lead_time", *names, day), 3)
+    delay = setting.delay_factor(int(world.skus.store_type[sku]), day)
+    minutes, slack = keyed_integer(0, MINUTES_PER_DAY - 1, draws[1]), keyed_integer(1, 2, draws[2])
+    return LeadTime(lead_days(draws[0], delay, setting.rules), minutes, slack)
+
+
+def _inbound(setting: Setting, state: YearState, order: PurchaseOrder) -> Inbound:
+    lead = lead_time(setting, order.supplier, order.sku, state.day)
+    extra_days, minute = divmod(state.minute + lead.minutes, MINUTES_PER_DAY)
+    first_day = state.day + lead.days
     return Inbound(
         order_id=len(state.purchases) + 1,
         supplier=order.supplier,
@@ -122,9 +138,9 @@ def _inbound(setting: Setting, state: YearState, order: PurchaseOrder) -> Inboun
         defective=order.defective,
         placed_day=state.day,
         placed_minute=state.minute,
-        told_first_day=state.day + days,
-        told_last_day=state.day + days + keyed_integer(1, 2, draws[2]),
-        arrival_day=state.day + days + extra_days,
+        told_first_day=first_day,
+        told_last_day=first_day + lead.slack_days,
+        arrival_day=first_day + extra_days,
         arrival_minute=minute,
     )
 

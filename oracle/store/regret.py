@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 
 from commerce.config import Rules
 from commerce.money import to_yuan
-from commerce.plan import StorePlan, execute
+from commerce.plan import StorePlan
 from commerce.plan.carrying_out import MAX_CUT, Cuts, require_feasible
 from commerce.row_tables import data_frame, table_html
 from commerce.setting import Setting
 from commerce.types import World
 from oracle.shapley import coalitions, whole_shapley_values
+from oracle.store.compiled_year import PlanRunner
 from oracle.store.regret_streams import Stream, TwoYears
 
 
@@ -154,7 +155,6 @@ class RegretLedger:
         }
 
 
-_POCKETS = ("bank_fen", "wallet_fen", "escrow_fen")
 STREAM_WORDS = {
     Stream.PRICE_PAID: "prices paid",
     Stream.SUPPLIER: "suppliers",
@@ -211,12 +211,9 @@ def carry_out_mixtures(
     world: World, rules: Rules, played: StorePlan, reference: StorePlan, groups: Sequence[frozenset[Stream]]
 ) -> list[Mixture]:
     """Carry out the played plan with each group of streams taken from the reference."""
-    two, made = TwoYears(Setting(world, rules), played, reference), []
-    for group in groups:
-        year, cuts = execute(world, rules, two.plan(group))
-        path = tuple(sum(row[name] for name in _POCKETS) for row in year.state.history)
-        made.append(Mixture(group, year.final_fen, year.state.end, cuts, path))
-    return made
+    setting = Setting(world, rules)
+    two, runner = TwoYears(setting, played, reference), PlanRunner(setting)
+    return [Mixture(group, *runner.run(two.plan(group))) for group in groups]
 
 
 def _ledger(
