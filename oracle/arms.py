@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from oracle.interventions import (
     Trial,
     play_condition,
 )
+from oracle.losses import Losses, MoveLoss, MoveTable, move_losses, pool_losses
 from oracle.parts import Part
 from oracle.shapley import shapley_values
 from terms.aliases import Floats, Progress
@@ -48,6 +49,7 @@ class Arms:
     clairvoyant: Floats
     swapped: Floats | None = None
     excluded: tuple[str, ...] = ()
+    losses: Losses | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -102,7 +104,19 @@ class Arms:
             Part.CONTROL_RESIDUAL: self.clairvoyant - self.revealed,
             Part.WITH_BELIEF: target - self.posterior,
         }
-        return {**parts, **order_free_parts(self)}
+        return {**parts, **self._loss_parts(), **order_free_parts(self)}
+
+    def _loss_parts(self) -> dict[str, Floats]:
+        """Return what the advice rests on where moves were valued, luck taken out (:mod:`oracle.losses`)."""
+        if self.losses is None:
+            return {}
+        width = np.array([item.price_range for item in self.scenarios])
+        found = self.losses
+        return {
+            Part.SLIPS: found.slips * width,
+            Part.BELIEF_LOSS: found.belief * width,
+            Part.PLANNING_LOSS: found.planning * width,
+        }
 
     def facts(self, reference: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a stored split says before and after its rows."""
@@ -111,6 +125,9 @@ class Arms:
             "num_excluded": len(self.excluded),
             "excluded": list(self.excluded),
         }
+        if self.losses is not None:
+            after["num_slips"] = int(self.losses.num_slips.sum())
+            after["states_beliefs"] = self.losses.states_beliefs
         return {"reference": reference}, after
 
     def take(self, indices: Sequence[int]) -> Arms:
@@ -126,6 +143,7 @@ class Arms:
             clairvoyant=self.clairvoyant[chosen],
             swapped=None if self.swapped is None else self.swapped[chosen],
             excluded=self.excluded,
+            losses=None if self.losses is None else self.losses.take(chosen),
         )
 
 
@@ -172,7 +190,7 @@ def run_arms(
         If the suite is empty, or if the provider failed on every scenario.
     """
     bayes_optimal = bayes_optimal or BayesOptimal()
-    rows: list[list[float] | None] = []
+    rows: list[ScenarioArms | None] = []
     for number, scenario in enumerate(suite, start=1):
         rows.append(arms_of_scenario(agent, scenario, bayes_optimal, is_order_free=is_order_free))
         if progress is not None:
@@ -180,7 +198,18 @@ def run_arms(
     return join_arms(suite, rows)
 
 
-def join_arms(suite: Sequence[Scenario], rows: Sequence[list[float] | None]) -> Arms:
+class ScenarioArms(NamedTuple):
+    """What every arm earned in one scenario, and what the moves of three of them lost where moves are valued.
+
+    ``utilities`` are in the order of :class:`Arms`; ``moves`` of the agent as it plays, shown the posterior, and with
+    the planner in its place.
+    """
+
+    utilities: tuple[float, ...]
+    moves: tuple[tuple[MoveLoss, ...], ...] = ()
+
+
+def join_arms(suite: Sequence[Scenario], rows: Sequence[ScenarioArms | None]) -> Arms:
     """Return the arms that :func:`arms_of_scenario` gave for each scenario of ``suite``, wherever it ran.
 
     Raises
@@ -194,7 +223,8 @@ def join_arms(suite: Sequence[Scenario], rows: Sequence[list[float] | None]) -> 
     excluded = [scenario.scenario_id for scenario, row in zip(suite, rows, strict=True) if row is None]
     if not played:
         raise ValueError(f"the provider failed on all {len(suite)} scenarios; there is nothing to decompose")
-    table = np.array([row for _, row in played])
+    table = np.array([row.utilities for _, row in played])
+    tables = [MoveTable.of(episodes) for episodes in zip(*(row.moves for _, row in played), strict=True)]
     return Arms(
         tuple(scenario for scenario, _ in played),
         played=table[:, 0],
@@ -205,12 +235,13 @@ def join_arms(suite: Sequence[Scenario], rows: Sequence[list[float] | None]) -> 
         clairvoyant=table[:, 5],
         swapped=table[:, 6] if table.shape[1] > 6 else None,
         excluded=tuple(excluded),
+        losses=pool_losses(*tables, num=len(played)) if tables else None,
     )
 
 
 def arms_of_scenario(
     agent: AgentLike, scenario: Scenario, bayes_optimal: BayesOptimal, *, is_order_free: bool = True
-) -> list[float] | None:
+) -> ScenarioArms | None:
     """Return what every arm earns in ``scenario``, ``None`` if the provider failed in one of them."""
     trials: list[Trial] = []
     for condition in Condition:
@@ -218,13 +249,15 @@ def arms_of_scenario(
         if trial.repaired.is_excluded:
             return None  # a scenario lost in one arm is lost in all, or the arms would not be paired
         trials.append(trial)
-    references = [
-        play(scenario, BayesOptimalAgent(bayes_optimal, scenario, is_told=is_told)).utility for is_told in (False, True)
-    ]
-    row = [trials[0].played.utility, *(trial.repaired.utility for trial in trials), *references]
+    reviewed = [trial.repaired for trial in trials[:2]]
+    utilities = [trials[0].played.utility, *(trial.repaired.utility for trial in trials)]
+    for is_told in (False, True):
+        utilities.append(play(scenario, BayesOptimalAgent(bayes_optimal, scenario, is_told=is_told)).utility)
     if is_order_free:
         swapped = play(scenario, PlannerSwap(agent, scenario, bayes_optimal))
         if swapped.is_excluded:
             return None
-        row.append(swapped.utility)
-    return row
+        utilities.append(swapped.utility)
+        reviewed.append(swapped)
+    moves = [tuple(move_losses(scenario, record, bayes_optimal)) for record in reviewed if bayes_optimal.has_values]
+    return ScenarioArms(tuple(utilities), tuple(moves))

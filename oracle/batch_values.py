@@ -15,6 +15,8 @@ import numpy as np
 
 from oracle.batch_game import BatchGame
 from oracle.fitted import FittedValues
+from oracle.kernels.belief import TOP
+from oracle.kernels.planning import State
 from oracle.kernels.potentials import follow_beliefs
 from oracle.model import Priors, build_priors
 from oracle.planner import FittedAgent
@@ -78,6 +80,18 @@ class BatchValues:
         running = self.game.running[places]
         self._follow(places, np.where(running, self.game.round[places] - 1, 0))
 
+    def state(self, place: int) -> State:
+        """Return what the agent at ``place`` knows, as the planner takes it; the belief's array is shared."""
+        game, at = self.game, self.game.episodes
+        sign, low, high = at.sign[place], at.price_min[place], at.price_max[place]
+        offers = to_canonical(game.talks.offers[place, : game.talks.num_offers[place]], sign, low, high)
+        quote = game.talks.quotes[place, 2]
+        opened = not np.isnan(quote)
+        standing = float(to_canonical(quote, sign, low, high)) if opened else TOP
+        priors = self._priors
+        edges = (priors.low[place], priors.high[place], float(priors.own[place]))
+        return State(self._weights[place], *edges, offers, int(game.round[place]), standing, opened)
+
     def _make_room(self, rows: int) -> None:
         """Give every belief room for ``rows`` cells; more come in front, empty."""
         more = rows - self._priors.low.shape[1]
@@ -95,3 +109,14 @@ class BatchValues:
             places, clocks, game.talks, game.episodes, game.pool.shows_cues, self._weights, self._priors,
             self._planner, self._percent,
         )  # fmt: skip
+
+
+def to_canonical(price: Floats, sign: int, low: float, high: float) -> Floats:
+    """Return prices as a buyer would see them, in percent of the price range ``low`` to ``high``."""
+    return np.asarray(SCALE * ((price - low) if sign > 0 else (high - price)) / (high - low))
+
+
+def from_canonical(price: Floats | float, sign: int, low: float, high: float) -> Floats:
+    """Invert :func:`to_canonical`."""
+    distance = price * (high - low) / SCALE
+    return np.asarray(low + distance if sign > 0 else high - distance)

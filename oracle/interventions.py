@@ -81,6 +81,11 @@ class BayesOptimal:
     valuer: Callable[[Knowledge], Valuer] = mixture_valuer
     shown_grid: Grid = SHOWN_GRID
 
+    @property
+    def has_values(self) -> bool:
+        """Whether single moves are valued by fitted values, and not by rule of thumb."""
+        return self.valuer is not mixture_valuer
+
     def tracker(self, scenario: Scenario) -> Tracker:
         """Return an exact posterior that waits for the first observation of ``scenario``."""
         return Tracker(self.knowledge(scenario), self.grid)

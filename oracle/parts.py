@@ -27,6 +27,9 @@ class Part(StrEnum):
     CONTROL = "control"
     CONTROL_RESIDUAL = "control_residual"
     WITH_BELIEF = "with_belief"
+    SLIPS = "slips"
+    BELIEF_LOSS = "belief_loss"
+    PLANNING_LOSS = "planning_loss"
     CAUTION = "caution"
     MEMORY = "memory"
 
@@ -34,7 +37,7 @@ class Part(StrEnum):
 SUMMANDS = (Part.EXECUTION, Part.INFERENCE, Part.UNCERTAINTY, Part.CONTROL, Part.CAUTION)
 """What adds up to the gap; there is no caution in single episodes."""
 SENTENCES: dict[str, str] = {
-    Part.EXECUTION: "replies that are no legal move",
+    Part.EXECUTION: "replies that are no legal move, and slips",
     Part.INFERENCE: "not working out of the talk what could be known",
     Part.UNCERTAINTY: "playing worse while the other side's type is hidden",
     Part.CONTROL: "moving badly with what is known",
@@ -47,6 +50,9 @@ LABELS: dict[str, str] = {
     Part.UNCERTAINTY_OWN: "uncertainty beyond what nobody avoids",
     Part.UNCERTAINTY_UNAVOIDABLE: "uncertainty nobody avoids",
     Part.CONTROL_RESIDUAL: "control against the clairvoyant",
+    Part.SLIPS: "slips",
+    Part.BELIEF_LOSS: "its beliefs, planned on by the reference",
+    Part.PLANNING_LOSS: "its planning, the exact belief in hand",
     "order_free_belief": "inference, in any order",
     "order_free_type": "uncertainty, in any order",
     "order_free_planning": "control, in any order",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from experiments.engine.pool import map_pieces
 from experiments.players.player import Player
-from oracle.arms import Arms, arms_of_scenario, join_arms
+from oracle.arms import Arms, ScenarioArms, arms_of_scenario, join_arms
 from oracle.interventions import BayesOptimal
 from oracle.relaxation import BracketSettings
 from oracle.tables import SuiteValue, certificates, certified_cells, certify_cell
@@ -31,7 +31,7 @@ def _fitted() -> BayesOptimal:
     return fitted_bayes_optimal()
 
 
-def _arms_of(player: Player, is_fitted: bool, scenario: Scenario) -> list[float] | None:
+def _arms_of(player: Player, is_fitted: bool, scenario: Scenario) -> ScenarioArms | None:
     return arms_of_scenario(player, scenario, _fitted() if is_fitted else BayesOptimal())
 
 
