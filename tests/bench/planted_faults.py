@@ -25,17 +25,17 @@ import numpy as np
 
 import terms
 from oracle.diagnosis import Evidence, name_fault
-from oracle.losses import Losses, MoveTable, pool_losses
+from oracle.losses import MoveTable, pool_losses
 from oracle.remembered import remembered_values
 from terms.aliases import Floats
 from terms.intervals import share_bounds
-from terms.scenario import Scenario
 from terms.types import Family
 from tests.bench.planted_play import Fault, play_planted
 
 BATCHES = 120
 SIZES = (24, 72)
 SEED = 7_141
+PRICE_RANGE = 100.0
 TELLING = (Family.CANDID, Family.EXPRESSIVE)
 """Where cues matter: elsewhere no reading of them costs as much as 1 %."""
 
@@ -86,17 +86,12 @@ def families_of(kind: str) -> Sequence[Family]:
     return TELLING if kind.startswith("cues") else tuple(Family)
 
 
-def suites(kind: str, batches: int) -> list[tuple[Scenario, ...]]:
-    """Return the episodes of a kind, by family: 72 a batch, whose place is the number of the batch first."""
-    families = families_of(kind)
-    per_cell = batches * max(SIZES) // (4 * len(families))
-    return [terms.fresh_suite(SEED, ["overlap"], [family], per_cell) for family in families]
-
-
-def play_sample(fault: Fault, batches: int) -> Sample:
-    """Play one fault; episodes are numbered over all families."""
+def play_sample(fault: Fault, num_episodes: int) -> Sample:
+    """Play one fault on fresh episodes of its families, evenly over roles and openers, numbered over all families."""
+    families = families_of(fault.kind)
     parts, first = list[Sample](), 0
-    for suite in suites(fault.kind, batches):
+    for family in families:
+        suite = terms.fresh_suite(SEED, ["overlap"], [family], num_episodes // (4 * len(families)))
         base = play_planted(suite, fault)
         swapped = play_planted(suite, fault, is_swapped=True) if fault.kind in _MISSTATED else base
         shifted = [np.column_stack([rows[:, 0] + first, rows[:, 1:]]) for rows in (base.moves, swapped.moves)]
@@ -111,15 +106,15 @@ def kept_sample(fault: Fault, batches: int, folder: Path | None) -> Sample:
     if path is not None and path.exists():
         with np.load(path) as found:
             return Sample(*(found[name] for name in Sample._fields))
-    sample = play_sample(fault, batches)
+    sample = play_sample(fault, batches * max(SIZES))
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(path, **sample._asdict())
     return sample
 
 
-def losses_of(sample: Sample, chosen: np.ndarray, right: str) -> Losses:
-    """Return the losses of the ``chosen`` episodes of a sample, as :func:`oracle.arms.join_arms` finds them.
+def evidence_of(sample: Sample, right: str, chosen: np.ndarray) -> Evidence:
+    """Return the evidence of the ``chosen`` episodes of a sample, as :mod:`oracle.arms` would find it.
 
     Shown the posterior, or with the planner in its place, an agent whose fault is elsewhere plays the reference.
     """
@@ -128,8 +123,9 @@ def losses_of(sample: Sample, chosen: np.ndarray, right: str) -> Losses:
     base, swapped = (_chosen_moves(rows, place) for rows in (sample.base, sample.swapped))
     nothing = MoveTable.from_rows(np.zeros((0, 6)))
     is_belief = right == "inference" or (right == "none" and bool(base.belief_cost.any()))
-    arms = (base, nothing, swapped) if is_belief else (base, base, nothing)
-    return pool_losses(*arms, num=len(chosen))
+    found = pool_losses(*((base, nothing, swapped) if is_belief else (base, base, nothing)), num=len(chosen))
+    columns = (PRICE_RANGE * column for column in (found.slips, found.planning, found.belief, found.total))
+    return Evidence(*columns, sample.ceiling[chosen], np.arange(len(chosen)))
 
 
 def _chosen_moves(rows: Floats, place: np.ndarray) -> MoveTable:
@@ -152,15 +148,11 @@ def ask(fault: Fault, right: str, sample: Sample, size: int, *, num_samples: int
     said: dict[str, int] = {}
     sure, count = [], 0
     for chosen in batches_of(fault.kind, len(sample.utility), size):
-        losses = losses_of(sample, chosen, right)
-        percent = 100.0  # the price range
-        columns = (losses.slips, losses.planning, losses.belief, losses.total)
-        evidence = Evidence(*(percent * column for column in columns), sample.ceiling[chosen], np.arange(len(chosen)))
-        found = name_fault(evidence, num_samples=num_samples)
+        found = name_fault(evidence_of(sample, right, chosen), num_samples=num_samples)
         said[found.fault] = said.get(found.fault, 0) + 1
         count += 1
         sure.append(found.sureness or 0.0)
-    cost = 100 * float(sample.base[:, 2].sum()) / float(sample.ceiling.sum())
+    cost = PRICE_RANGE * float(sample.base[:, 2].sum()) / float(sample.ceiling.sum())
     return Named(said.get(right, 0), count, cost, said, float(np.mean(sure)))
 
 

@@ -10,13 +10,13 @@ from oracle.agents import BeliefAgent, known_type_aware
 from oracle.arms import run_arms
 from oracle.bayes_optimal import fitted_bayes_optimal, fitted_planner
 from oracle.beliefs import tilt
-from oracle.diagnosis import Evidence, name_fault
+from oracle.diagnosis import name_fault
 from oracle.interventions import run_bayes_optimal, told_regime_and_family
 from oracle.losses import LARGE, MoveLoss, MoveTable, is_blunder, pool_losses
 from oracle.posterior import mean_reservation
 from oracle.shipped import SETTINGS, values_for
 from terms.types import Accept, Belief, Family, Offer, Reject, Role
-from tests.bench.planted_faults import PLANTED, Sample, losses_of
+from tests.bench.planted_faults import PLANTED, Sample, evidence_of, play_sample
 from tests.bench.planted_play import Fault, play_planted
 
 SUITE = terms.fresh_suite(71, ["overlap"], ["candid"], n_per_cell=1)
@@ -96,11 +96,11 @@ def test_the_compiled_agent_and_the_readable_one_lose_the_same():
     arms = run_arms(agent, SUITE, bayes_optimal=fitted_bayes_optimal())
     played = play_planted(SUITE, Fault("too strong", 7.0))
     sample = Sample(played.moves, played.moves, played.utility, arms.clairvoyant)
-    found = losses_of(sample, np.arange(len(SUITE)), "inference")
+    found = evidence_of(sample, "inference", np.arange(len(SUITE)))
     np.testing.assert_allclose(arms.base, played.utility, atol=1e-4)
-    np.testing.assert_allclose(arms.losses.belief, found.belief, atol=1e-5)
+    np.testing.assert_allclose(100 * arms.losses.belief, found.inference, atol=1e-3)
     np.testing.assert_allclose(arms.losses.planning, 0.0, atol=1e-9)
-    assert arms.losses.num_slips.sum() == found.num_slips.sum() == 0
+    assert arms.losses.num_slips.sum() == found.execution.sum() == 0
     assert arms.losses.states_beliefs
 
 
@@ -109,18 +109,8 @@ def test_the_compiled_agent_and_the_readable_one_lose_the_same():
     [(kind, right, 2 * doses[-1] if right == "execution" else doses[-1]) for kind, (right, doses) in PLANTED.items()],
 )
 def test_a_strong_fault_is_named_in_a_batch_of_24(kind, right, dose):
-    families = [Family.CANDID] if kind.startswith("cues") else list(Family)
-    size = 24 // (4 * len(families))
-    losses, ceilings = [], []
-    for family in families:
-        suite = terms.fresh_suite(1, ["overlap"], [family], n_per_cell=size)
-        played = play_planted(suite, Fault(kind, dose), seed=1)
-        sample = Sample(played.moves, played.moves, played.utility, np.array([item.zopa for item in suite]))
-        losses.append(losses_of(sample, np.arange(len(suite)), right))
-        ceilings.append(sample.ceiling)
-    columns = [[100 * getattr(each, name) for each in losses] for name in ("slips", "planning", "belief", "total")]
-    evidence = Evidence(*map(np.concatenate, (*columns, ceilings)), np.arange(24))
-    assert name_fault(evidence).fault == right
+    sample = play_sample(Fault(kind, dose), 24)
+    assert name_fault(evidence_of(sample, right, np.arange(24))).fault == right
 
 
 @pytest.mark.slow
