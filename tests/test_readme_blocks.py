@@ -1,9 +1,8 @@
-"""Every shell block of the README, pasted in order into one empty folder, works.
+"""Every shell block of the README, and of each guide, pasted in order into one empty folder, works.
 
 What cannot run as it stands is replaced by what :data:`REPLACED` declares, and by nothing else: a vendor's model is
 the bot of a fault server, a server that waits for Ctrl-C is played and ended, and the year of a model is short. In the
-fast tier :data:`SMALLER` also makes the runs small and leaves what asks the oracle to the slow tier, which runs the
-lines as they are printed.
+fast tier :data:`SMALLER` also makes the runs of the README small; the slow tier runs all lines as they are printed.
 """
 
 from __future__ import annotations
@@ -19,10 +18,14 @@ import pytest
 from experiments.fault_server import FaultServer
 
 ROOT = Path(__file__).parents[1]
-COMMAND = re.compile(r"^    (?=make |export |printf |python -m |(?:\.venv/bin/)?terms )(.*)$", re.MULTILINE)
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.md"))]
+PROGRAMS = "make |export |printf |python -m |pip |jupytext |jupyter |terms "
+COMMAND = re.compile(rf"^    (?={PROGRAMS})(.*)$", re.MULTILINE)
 REPLACED = (
-    (r"^make demo .*", "python -m experiments.demo --out runs/demo"),
-    (r"^make test .*", "true  # is what is running"),
+    (r"^pip install .*", "true  # is what is running"),
+    (r"^jupyter lab .*", "true  # waits for a browser"),
+    (r"notebooks/00_quickstart.py", str(ROOT / "notebooks" / "00_quickstart.py")),
+    (r"^terms play .*", "true  # waits for a person"),
     (r"^export OPENROUTER_API_KEY=\.\.\.", "true  # no vendor is asked"),
     (r"openrouter:VENDOR/MODEL (?=.*--repeats 5)", "openai:shop/rule-based/40 --days 4 --base-url SERVER "),
     (r"--repeats 5 --workers 5", "--repeats 2 --workers 2"),
@@ -37,14 +40,7 @@ REPLACED = (
     (r"days-365", "days-4"),
     (r"^python -m experiments.fault_server (.*)", r"brief python -m experiments.fault_server \1 --port 0"),
 )
-SMALLER = (
-    (r"(terms diagnose --(?!money).*?)(?=  +#|$)", r"\1 --regime overlap --family candid"),
-    (r"^python -m experiments.demo .*", "true  # slow tier"),
-    (r"^\S*terms (decompose|explain) .*", "true  # slow tier"),
-    (r"--decomposition patient.json --explain 24 --beliefs", ""),
-    (r"--sessions 4 --periods 50", "--sessions 2 --periods 5"),
-    (r"--initial-cash 20 --gap", "--initial-cash 20"),
-)
+SMALLER = ((r"(terms diagnose .*?)(?=  +#|$)", r"\1 --regime overlap --family candid"),)
 SHELL = """
 set -euo pipefail
 brief() { timeout --signal=INT 3 "$@" > shown.txt || true; grep -q http shown.txt; }
@@ -72,17 +68,15 @@ with YearClient(found[0].rstrip("/"), read_token(Path(token)), agent=agent) as c
 """
 
 
-def shell_lines() -> list[str]:
-    """Return the commands of all shell blocks of the README, in order."""
-    return COMMAND.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+def shell_lines(path: Path) -> list[str]:
+    """Return the commands of all shell blocks of a document, in order."""
+    return COMMAND.findall(path.read_text(encoding="utf-8"))
 
 
 def replaced(lines: list[str], rules: tuple[tuple[str, str], ...]) -> list[str]:
-    """Return the lines after every rule; one that is met nowhere is out of date."""
+    """Return the lines after every rule."""
     for pattern, new in rules:
-        changed = [re.sub(pattern, new, line) for line in lines]
-        assert changed != lines, f"{pattern} is met nowhere in the README"
-        lines = changed
+        lines = [re.sub(pattern, new, line) for line in lines]
     return lines
 
 
@@ -103,19 +97,28 @@ def run_blocks(folder: Path, lines: list[str]) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_every_line_of_a_shell_block_is_known():
-    text = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
-    indented = [line[4:] for line in text.splitlines() if line.startswith("    ")]
-    assert indented == shell_lines()
-    assert len(indented) > 25
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_line_of_a_shell_block_is_known(path):
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert [line[4:] for line in text.splitlines() if line.startswith("    ")] == shell_lines(path)
+
+
+def test_every_rule_is_met():
+    lines = [line for path in DOCUMENTS for line in shell_lines(path)]
+    assert len(lines) > 40
+    for rule in REPLACED:
+        changed = replaced(lines, (rule,))
+        assert changed != lines, f"{rule[0]} is met nowhere"
+        lines = changed
 
 
 @pytest.mark.timeout(900)
-def test_the_blocks_run_in_order_in_an_empty_folder(tmp_path):
-    run_blocks(tmp_path, replaced(replaced(shell_lines(), REPLACED), SMALLER))
+def test_the_blocks_of_the_readme_run_in_order_in_an_empty_folder(tmp_path):
+    run_blocks(tmp_path, replaced(replaced(shell_lines(DOCUMENTS[0]), REPLACED), SMALLER))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_the_blocks_run_as_they_are_printed(tmp_path):
-    run_blocks(tmp_path, replaced(shell_lines(), REPLACED))
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if shell_lines(path)], ids=lambda path: path.name)
+def test_the_blocks_run_as_they_are_printed(tmp_path, path):
+    run_blocks(tmp_path, replaced(shell_lines(path), REPLACED))

@@ -33,6 +33,8 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
         "match": Home("matches", "match"),
         "tournament": Home("matches", "tournament"),
         "export": Home("export", "export"),
+        "runs": Home("runs", "runs"),
+        "view": Home("runs", "view"),
         "agents": Home("listing", "agents"),
         "suites": Home("listing", "suites"),
     },
@@ -48,6 +50,7 @@ CHAPTERS: Mapping[str, Mapping[str, Home]] = {
         "report": Home("report", "report"),
         "compare": Home("compare", "compare"),
         "order": Home("order", "order"),
+        "findings": Home("findings", "findings"),
         "cost": Home("cost", "cost"),
     },
     "Store": {

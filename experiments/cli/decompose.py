@@ -23,6 +23,7 @@ from experiments.engine.cluster import open_executor
 from experiments.episodes.config import SuiteSpec
 from experiments.stats.numerals import needed_text, number_text
 from experiments.storage.files import check_out_file, write_atomically
+from terms.estimates import Estimate, Ratio, estimate_ratios
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -93,7 +94,14 @@ def decomposition_object(report: Decomposition[Arms], spec: SuiteSpec, half_widt
         "half_width": half_width,
         "required_episodes": {name: n._asdict() for name, n in report.required(half_width).items()},
         "diagnosis": diagnose(report)._asdict(),
+        "closed_by_posterior": closed_by_posterior(report)._asdict(),
     }
+
+
+def closed_by_posterior(report: Decomposition[Arms]) -> Estimate:
+    """Return the share of the gap that closes when the agent is shown the exact posterior."""
+    parts = report.arms.parts(report.reference)
+    return estimate_ratios([Ratio(parts["inference"], parts["gap"])], report.arms.clusters)
 
 
 def _print_decomposition(report: Decomposition[Arms], found: dict[str, Any]) -> None:
@@ -115,6 +123,7 @@ def _print_decomposition(report: Decomposition[Arms], found: dict[str, Any]) -> 
         _families_table(report, main, words, slices),
         _parts_table("the same gap cut finer", report, [part for part in parts if part not in main], words, [], found),
     )
+    out(f"shown the exact posterior it closes {estimate(found['closed_by_posterior'])} of the gap, as a share")
     out(f"shares of the clairvoyant's utility that the advice rests on: {shares}")
     if report.arms.excluded:
         note(f"note: {len(report.arms.excluded)} scenarios were lost to the provider and excluded from every arm")

@@ -54,6 +54,15 @@ class Run(ReadBack[SuiteSpec]):
         repeats = [Seeds(self.header.salt, repeat) for repeat in range(spec.repeats)]
         return [seeds.of(scenario) for scenario in spec.build() for seeds in repeats]
 
+    @property
+    def played_seeds(self) -> list[int]:
+        """What names the model calls of each record, in the order of the records."""
+        spec = self.header.spec
+        trials = [(scenario.scenario_id, repeat) for scenario in spec.build() for repeat in range(spec.repeats)]
+        seeds = dict(zip(trials, self.seeds, strict=True))
+        played = zip(self.records, self.repeats, strict=True)
+        return [seeds[record.scenario_id, repeat] for record, repeat in played]
+
 
 def trial_name(scenario_id: str, repeat: int) -> str:
     """Return the name of one play of a scenario; the first has the scenario's."""

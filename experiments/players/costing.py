@@ -9,7 +9,7 @@ what is left after turns are removed and what removes them. Reasoning beyond :ma
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,22 +79,42 @@ def _applied(row: Ended) -> Mapping[str, Any]:
     return (row.completion or {}).get("applied") or {}
 
 
+class EpisodeBill(NamedTuple):
+    """What the calls of an episode cost, ``None`` if that is not all known or none was made, and how long they took."""
+
+    usd: float | None
+    seconds: float
+
+
+def episode_bills(rows: Sequence[CallRow], seeds: Iterable[int]) -> list[EpisodeBill]:
+    """Return the bill of each episode with these agent seeds, in their order."""
+    keys = list(map(episode_key, seeds))
+    held: dict[str, dict[str, int | None]] = {key: {} for key in keys}
+    seconds = dict.fromkeys(keys, 0.0)
+    for row in rows:
+        key = episode_of_call(row.call_id)
+        if key not in held:
+            continue
+        if isinstance(row, Recalled):
+            held[key][row.call_id] = 0
+            continue
+        held[key][row.attempt_id] = _known(row)
+        seconds[key] += row.latency_s if isinstance(row, Ended) else 0.0
+    return [EpisodeBill(_dollars(held[key].values()), seconds[key]) for key in keys]
+
+
+def _dollars(amounts: Collection[int | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) / 1e6 if amounts and len(known) == len(amounts) else None
+
+
 def cost_per_episode(rows: Sequence[CallRow], seeds: Iterable[int]) -> Estimate:
     """Return the dollars an episode cost, over the episodes with these agent seeds all of whose money is known.
 
     One with an attempt of unknown cost is left out, and so is one without any call: unknown is not free.
     """
-    held: dict[str, dict[str, int | None]] = {episode_key(seed): {} for seed in seeds}
-    for row in rows:
-        episode = held.get(episode_of_call(row.call_id))
-        if episode is None:
-            continue
-        if isinstance(row, Recalled):
-            episode[row.call_id] = 0
-        else:
-            episode[row.attempt_id] = _known(row)
-    known = [list(episode.values()) for episode in held.values() if episode and None not in episode.values()]
-    return estimate_mean(np.array([sum(amount or 0 for amount in amounts) / 1e6 for amounts in known], dtype=float))
+    known = [bill.usd for bill in episode_bills(rows, seeds) if bill.usd is not None]
+    return estimate_mean(np.array(known, dtype=float))
 
 
 def _known(row: Reserved | Ended) -> int | None:

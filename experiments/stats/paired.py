@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from commerce.row_tables import data_frame, table_html
 from experiments.stats.families import AlikeBlocks, Measured, PairVerdict, Ruling, letter_groups, letters_of, rule_on
 from terms import EpisodeRecord
 from terms.aliases import Floats
@@ -100,6 +101,10 @@ class Difference(NamedTuple):
         return {**self._asdict(), **{name: getattr(self, name)._asdict() for name in nested}}
 
 
+_SHOWN = ("first", "second", "estimate", "low", "high", "p_holm", "verdict", "n")
+"""What a table of differences shows of each."""
+
+
 class Comparison(NamedTuple):
     """All pairs of agents on one metric.
 
@@ -122,6 +127,15 @@ class Comparison(NamedTuple):
     def num_different(self) -> int:
         """How many pairs are told apart."""
         return sum(difference.is_significant for difference in self.differences)
+
+    def _repr_html_(self) -> str:
+        """Return the differences as a table, for notebooks."""
+        caption = f"{self.metric}, best first: {', '.join(self.ranking)}"
+        return table_html(caption, _SHOWN, [[getattr(each, name) for name in _SHOWN] for each in self.differences])
+
+    def to_frame(self) -> Any:
+        """Return the differences as a pandas data frame."""
+        return data_frame([tuple(getattr(each, name) for name in _SHOWN) for each in self.differences], _SHOWN)
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the comparison as JSON types."""
