@@ -101,12 +101,15 @@ plt.show()
 # %% [markdown]
 # ## The costliest talks
 #
-# A talk cost what was paid above what an honest supplier would have gone to, times the units bought.
+# A talk cost what its moves gave up against the oracle's, which knew no more of the supplier than the merchant did:
+# inference is what a wrong belief cost, control what was moved badly with what was known. The report ranks the same.
 
 # %%
-for talk in story.talks[:10]:
-    print(f"day {talk.day:3}  {talk.lost:9,.0f} yuan: {talk.units:4} x {talk.item}, quoted {talk.opening:,.2f}, "
-          f"paid {talk.price:,.2f}{'' if talk.is_honest else ' (fraud)'}, honest floor {talk.floor:,.2f}")  # fmt: skip
+for talk in ledger.talks:
+    print(f"day {talk.day:3}  {to_yuan(talk.cost_fen):9,.0f} yuan: {talk.units:4} x {talk.sku} of {talk.supplier}"
+          f"{'' if talk.is_honest else ' (fraud)'}, quoted {to_yuan(talk.opening_fen):,.2f}, paid "
+          f"{to_yuan(talk.price_fen):,.2f}; inference {to_yuan(talk.inference_fen):,.0f}, "
+          f"control {to_yuan(talk.control_fen):,.0f}")  # fmt: skip
 
 # %% [markdown]
 # Some buys are dearer than a quote the merchant had itself been given before. `--aid remind` tells it so in each talk

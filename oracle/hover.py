@@ -13,9 +13,9 @@ HOVER = "hover: "
 """Begins the group id of a mark that says something."""
 
 
-def set_hover(mark: Artist, words: str) -> None:
-    """Let ``mark`` say ``words``."""
-    mark.set_gid(HOVER + "".join(letter for letter in words if letter.isprintable()))
+def set_hover(mark: Artist, words: str, key: str = "") -> None:
+    """Let ``mark`` say ``words``; ``key`` names whose it is, where a page shows one of several."""
+    mark.set_gid(f"{HOVER}{key}|{''.join(letter for letter in words if letter.isprintable())}")
 
 
 def estimate_words(label: str, value: Estimate, digits: int = 3) -> str:

@@ -58,6 +58,7 @@ LABELS: dict[str, str] = {
     "order_free_planning": "control, in any order",
 }
 """How a reader is told a part whose name is no plain word."""
+NOTHING_FOUND = "nothing stands out to be mended"
 
 
 def steps_between(rows: Mapping[str, Estimate]) -> dict[str, Estimate]:
@@ -93,5 +94,5 @@ def in_words(parts: Iterable[str], reference: str = Part.REFERENCE) -> dict[str,
 def advice(fault: str) -> str:
     """Return what to mend first, in one sentence; ``fault`` is a summand's name, or ``none``."""
     if fault == "none":
-        return "nothing stands out to be mended"
+        return NOTHING_FOUND
     return f"mend {fault} first" + (f": it loses most by {SENTENCES[fault]}" if fault in SENTENCES else "")

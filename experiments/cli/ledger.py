@@ -52,7 +52,7 @@ def ledger(
 
 
 def _print_ledger(found: YearLedger) -> None:
-    earned, regret, price_paid = found
+    earned, regret, price_paid, _ = found
     total = ("change of assets", "", f"{to_yuan(earned.change_fen):,.2f}")
     items = [(STATEMENT[row.name].label, row.kind, f"{to_yuan(row.fen):,.2f}") for row in earned.rows if row.fen]
     rows = [

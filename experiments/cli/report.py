@@ -17,6 +17,8 @@ from experiments.engine.run import load_run
 from experiments.episodes.config import SUITE
 from experiments.episodes.folder import Run
 from experiments.episodes.suite_task import EPISODES
+from experiments.matches.match_task import MATCHES
+from experiments.matches.tournament import find_matches, is_tournament
 from experiments.sessions.folder import is_sessions
 from experiments.storage.files import check_out_file
 from experiments.storage.journal import HEADER
@@ -36,7 +38,7 @@ def report(
     ] = 0,
     beliefs: Annotated[bool, typer.Option("--beliefs", help="Compare beliefs with the exact posterior.")] = False,
 ) -> None:
-    """Write one self-contained HTML report about the given runs, or about the given store years."""
+    """Write one self-contained HTML report about the given runs, matches, sessions or store years."""
     from experiments.report.reporting import report_on
 
     check_out_file(out_file, ".html")
@@ -51,6 +53,14 @@ def report(
             raise ValueError("a report on sessions takes folders of sessions alone; --out is its option")
         _report_sessions(runs, out_file, "How these agents keep their money")
         return
+    if matches := find_matches(runs):
+        if not all(find_matches([folder]) for folder in runs) or decomposition or explain or beliefs:
+            raise ValueError("a report on matches takes folders of matches and tournaments alone; --out is its option")
+        from experiments.report.matches_page import report_matches
+
+        tables = [load_run(MATCHES, folder) for folder in matches]
+        out(f"report: {report_matches(tables, out_file, title='How these agents deal with each other').resolve()}")
+        return
     loaded = [load_run(EPISODES, folder) for folder in runs]
     note_gaps(loaded)
     reviews = _reviews(loaded, explain) if explain else None
@@ -64,7 +74,11 @@ def report(
 
 def _leave_out_what_is_no_run(paths: Sequence[Path]) -> list[Path]:
     """Return the runs among ``paths``, as of ``runs/*``, and say what is none; if none is, the first is to be named."""
-    found = [path for path in paths if (path / HEADER).exists() or (path.is_dir() and find_years([path]))]
+    found = [
+        path
+        for path in paths
+        if (path / HEADER).exists() or (path.is_dir() and (find_years([path]) or is_tournament(path)))
+    ]
     for path in paths if found else ():
         if path not in found:
             note(f"note: {path} is left out, it is no run")

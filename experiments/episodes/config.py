@@ -132,7 +132,7 @@ class SuiteSpec(Frozen, Recipe):
         catalog = _catalog_of(self)
         used = f"{catalog.num_read} rows read, {len(catalog.products)} used"
         dropped = ", ".join(f"{count} x {reason}" for reason, count in catalog.dropped_by_reason.items())
-        return (f"catalogue: {used}, dropped: {dropped or 'none'}",)
+        return (f"catalogue: {used}, dropped: {dropped}",) if dropped else ()
 
     @property
     def dropped_rows(self) -> tuple[DroppedRow, ...]:

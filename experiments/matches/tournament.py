@@ -102,6 +102,14 @@ def load_tournament(folder: Path) -> Tournament:
     return Tournament(runs, rate({run.agents: run.matches for run in runs}))
 
 
+def find_matches(folders: Sequence[Path]) -> list[Path]:
+    """Return the folders of matches among ``folders`` and in the tournaments among them; other folders are no part."""
+    found: list[Path] = []
+    for folder in folders:
+        found += [folder] if holds(folder, MATCHES.mode) else _tables(folder) if is_tournament(folder) else []
+    return found
+
+
 def is_tournament(folder: Path) -> bool:
     """Whether ``folder`` holds tables of matches."""
     return folder.is_dir() and next(_tables(folder), None) is not None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Curve = Sequence[Estimate]
+LONGEST_NAME = 26
+"""Characters of a name in a legend or beside an axis."""
 
 
 def plot_intervals(
@@ -112,3 +114,30 @@ def curve_arrays(curve: Curve, first: int) -> tuple[np.ndarray, np.ndarray, np.n
     """
     table = np.array([[value.estimate, value.low, value.high] for value in curve], dtype=float).reshape(-1, 3)
     return np.arange(first, first + len(curve)), table[:, 0], table[:, 1], table[:, 2]
+
+
+def name_above(ax: Axes, columns: int = 2, size: str = "small", start: float = 0.0) -> None:
+    """Put the legend above the axis, so many names side by side, each once; names are never read as formulas.
+
+    ``start`` is where it begins, in widths of the axis from its left end.
+    """
+    handles, labels = ax.get_legend_handles_labels()
+    marks = dict(zip(labels, handles, strict=True))
+    legend = ax.legend(
+        list(marks.values()),
+        list(marks),
+        loc="lower left",
+        bbox_to_anchor=(start, 1.0),
+        borderaxespad=0.2,
+        ncols=columns,
+        frameon=False,
+        fontsize=size,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def chart_name(label: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name as a chart can carry it: cut, and what does not print left out."""
+    text = "".join(letter for letter in label if letter.isprintable())
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commerce.bankroll import SessionRecord
-from experiments.plots.charts import Curve, curve_arrays
+from experiments.plots.charts import Curve, chart_name, curve_arrays, name_above
 from experiments.sessions.summary import balance_curve, survival_curve
 from oracle.bankroll.ruin import cash_law
+from oracle.hover import estimate_words, set_hover
 from oracle.palette import PLAIN_PALETTE, Palette
 
 if TYPE_CHECKING:
@@ -49,6 +50,28 @@ def plot_balances(
     if limits is not None:
         ax.set_ylim(*limits)
     return _over_periods(ax, len(curve), "dollars", colors)
+
+
+def plot_mean_balances(
+    ax: Axes, curves: Mapping[str, Curve], *, ruin: float = 0.0, colors: Palette = PLAIN_PALETTE
+) -> Axes:
+    """Lay the mean balances of all agents over each other, each with its interval at the end."""
+    size = max(map(len, curves.values()), default=1)
+    for place, (agent, curve) in enumerate(curves.items()):
+        color = colors.series[(place + 1) % len(colors.series)]
+        periods, centre, _, _ = curve_arrays(curve, first=0)
+        dash = "-" if place < len(colors.series) else "--"
+        ax.plot(periods, centre, color=color, linewidth=2.0, linestyle=dash, label=chart_name(agent))
+        last = curve[-1]
+        if last.estimate is not None:
+            at = size - 1 + 0.012 * size * (place + 1)
+            if last.low is not None and last.high is not None:
+                ax.plot([at, at], [last.low, last.high], color=color, linewidth=2.2, clip_on=False)
+            (dot,) = ax.plot([at], [last.estimate], marker="o", markersize=5, color=color, clip_on=False)
+            set_hover(dot, estimate_words(f"{agent}, final balance in dollars", last, 2))
+    ax.axhline(ruin, color=colors.muted, linewidth=0.8)
+    name_above(ax, 3 if len(curves) > 2 else 2, "medium", start=-0.08)
+    return _over_periods(ax, size, "mean balance, dollars", colors)
 
 
 def plot_survival(

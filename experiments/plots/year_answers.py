@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from experiments.plots.years import mark_calendar, name_above
+from experiments.plots.charts import chart_name, name_above
+from experiments.plots.years import mark_calendar
 from oracle.palette import PLAIN_PALETTE, Palette
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 WIDE = 8.0
 LOWEST = 100.0
-LONGEST_NAME = 26
-"""Characters of a name in a legend."""
 _LINES = ("-", "--", ":")
 
 
@@ -78,12 +77,6 @@ def plot_paths(
     mark_calendar(ax, calendar_year, last)
     name_above(ax, columns, "medium" if columns > 2 else "small")
     return ax
-
-
-def chart_name(label: str) -> str:
-    """Return a name as a legend can carry it: cut, and what does not print left out."""
-    text = "".join(letter for letter in label if letter.isprintable())
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 3]}..."
 
 
 def _is_wide(paths: Sequence[AssetsPath], ceiling: Ceiling) -> bool:

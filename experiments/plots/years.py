@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.plots.charts import name_above
 from experiments.years.conduct import DaySpend, spend_by_day
 from experiments.years.story import FraudRow, YearStory
 from oracle.palette import PLAIN_PALETTE, Palette
@@ -118,6 +119,9 @@ def plot_tools(ax: Axes, story: YearStory, *, colors: Palette = PLAIN_PALETTE) -
     return ax
 
 
+_FLAT = 0.06
+
+
 def _days(story: YearStory) -> NDArray[np.int64]:
     return np.array([row["day"] for row in story.days], dtype=np.int64)
 
@@ -154,6 +158,8 @@ def over_time(ax: Axes, story: YearStory, unit: str, colors: Palette) -> Axes:
     ax.set_ylabel(unit)
     ax.grid(visible=True, axis="y", color=colors.grid)
     ax.set_axisbelow(True)
+    if max(map(abs, ax.get_ylim())) < _FLAT:
+        ax.set_ylim(0, 1)  # nothing ever but 0
     mark_calendar(ax, story.calendar_year, last)
     if ax.get_legend_handles_labels()[1]:
         name_above(ax)
@@ -164,20 +170,12 @@ def mark_calendar(ax: Axes, year: int, last: int) -> None:
     """Name the months of ``year`` under the axis of days, or the days themselves where there are few."""
     if last < MONTHS_FROM:
         ax.set_xlabel("day")
+        ax.locator_params(axis="x", integer=True)
         return
     start = dt.date(year, 1, 1)
     firsts = [dt.date(year + month // 12, month % 12 + 1, 1) for month in range(0, last // 28 + 1, max(1, last // 180))]
     shown = [first for first in firsts if (first - start).days < last]
     ax.set_xticks([(first - start).days for first in shown], labels=[f"{first:%b}" for first in shown], ha="left")
-
-
-def name_above(ax: Axes, columns: int = 2, size: str = "small") -> None:
-    """Put the legend above the axis, so many names side by side; names are never read as formulas."""
-    legend = ax.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=columns, frameon=False, fontsize=size
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
 
 
 def spend_of(story: YearStory) -> list[DaySpend]:

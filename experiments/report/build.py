@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import terms
 from experiments.episodes.money_metrics import MONEY_METRIC_BY_NAME
 from experiments.episodes.records import MAX_UNUSABLE_SHARE
+from experiments.report.episode_answers import answer_episodes
+from experiments.report.money_answers import product_rows
 from experiments.report.page import SvgSheet, asset, content_policy, environment, write_page
-from experiments.report.page_facts import ENDINGS, PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
+from experiments.report.page_facts import PosteriorCheck, ReportRun, SuiteComparison, Waterfall, check_inputs
 from experiments.report.panels import (
-    belief_panels,
+    belief_chart,
     check_panels,
-    concession_panels,
-    family_panels,
-    posterior_panels,
+    concession_chart,
+    ending_charts,
+    family_chart,
+    leader_charts,
+    loss_charts,
     profit_panel,
-    regret_panels,
+    regret_chart,
     waterfall_panels,
 )
+from experiments.report.published import PUBLISHED_MODELS, PUBLISHED_REGRET, PUBLISHED_SOURCE
 from experiments.report.sections import (
     BINS,
     FAMILIES,
@@ -30,10 +33,8 @@ from experiments.report.sections import (
     PENALTIES,
     PROFITS,
     REPLY_FAULTS,
-    TERMINATIONS,
     RunView,
     SuiteView,
-    headline,
     suite_pairs,
     suite_views,
 )
@@ -86,20 +87,20 @@ def build_report(  # noqa: PLR0913 - everything a page can show
     ValueError
         If there is no run, a label is used twice, or a comparison names an agent that is not there.
     """
-    from oracle.parts import Part, in_words, left_to_right
+    from oracle.parts import SENTENCES, Part, in_words, left_to_right
 
     check_inputs(runs, comparisons, checks)
     views = [RunView(run, f"run-{index}", max_unusable_share) for index, run in enumerate(runs)]
     suites = suite_views(views, comparisons)
     figures, chart_css = _figures(suites, waterfalls, checks)
-    css, script = asset("report.css") + chart_css, asset("dom.js", "report.js")
+    css, script = asset("report.css") + chart_css, asset("dom.js", "choice.js", "report.js")
     payload = Encoder().payload([view.run for suite in suites for view in suite.views], viewer_limit)
-    template = environment(heat=_heat_step, headline=headline, ending=ENDINGS.__getitem__).get_template(
-        "report.html.j2"
-    )
+    template = environment(heat=_heat_step, money_rows=product_rows).get_template("report.html.j2")
     return template.render(
         **_vocabulary(),
-        **_scale(views),
+        sentences=SENTENCES,
+        answers=answer_episodes(suites, waterfalls, viewer_limit),
+        places={view.key: place for place, view in enumerate(view for suite in suites for view in suite.views)},
         title=title,
         policy=content_policy(css, script),
         css=css,
@@ -127,7 +128,10 @@ def _vocabulary() -> dict[str, Any]:
         "leaderboard": LEADERBOARD,
         "families": FAMILIES,
         "bins": BINS,
-        "terminations": TERMINATIONS,
+        "published": PUBLISHED_MODELS,
+        "published_source": PUBLISHED_SOURCE,
+        "published_flaw": terms.PUBLISHED_FLAW,
+        "published_regret": PUBLISHED_REGRET,
         "penalties": PENALTIES,
         "reply_names": REPLY_FAULTS,
         "thresholds": fingerprints,
@@ -135,12 +139,6 @@ def _vocabulary() -> dict[str, Any]:
         "profits": PROFITS,
         "money_metrics": MONEY_METRIC_BY_NAME,
     }
-
-
-def _scale(views: Sequence[RunView]) -> dict[str, Any]:
-    """Return the one scale that all dot-and-interval rows share."""
-    limits = _surplus_limits(views)
-    return {"limits": limits, "zero": _share(0.0, limits), "position": partial(_position, limits=limits)}
 
 
 def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **options: Any) -> Path:
@@ -156,19 +154,24 @@ def write_report(path: str | Path, runs: Sequence[ReportRun], *, title: str, **o
 
 def _figures(
     suites: Sequence[SuiteView], waterfalls: Sequence[Waterfall], checks: Sequence[PosteriorCheck]
-) -> tuple[dict[str, dict[str, str]], str]:
-    """Draw every panel; returns SVG by section and run key, and the sheet they share."""
+) -> tuple[dict[str, Any], str]:
+    """Draw every chart; returns SVG by section and suite key, and the sheet they share."""
     sheet = SvgSheet()
-    figures: dict[str, dict[str, str]] = {
-        name: {} for name in ("families", "concession", "belief", "posterior", "profit", "regret")
+    figures: dict[str, Any] = {"leaders": leader_charts(suites, sheet)}
+    figures["losses"] = {suite.key: loss_charts(suite, sheet) for suite in suites}
+    figures["endings"] = {
+        suite.key: [ending_charts(suite, sheet, feasible=feasible) for feasible in (True, False)] for suite in suites
     }
-    for suite in suites:
-        figures["profit"][suite.key] = profit_panel(suite.earners, sheet)
-        figures["regret"] |= regret_panels(suite.earners, sheet)
-        figures["families"] |= family_panels(suite.views, sheet)
-        figures["concession"] |= concession_panels(suite.views, sheet)
-        figures["belief"] |= belief_panels(suite.views, sheet)
-        figures["posterior"] |= posterior_panels(suite.views, sheet)
+    charts: dict[str, Callable[[SuiteView, SvgSheet], str]] = {
+        "families": family_chart,
+        "concession": concession_chart,
+        "belief": belief_chart,
+        "regret": regret_chart,
+        "profit": lambda suite, sheet: profit_panel(suite.earners, sheet),
+    }
+    for name, draw in charts.items():
+        figures[name] = {suite.key: draw(suite, sheet) for suite in suites}
+    figures["first_waterfall"] = waterfall_panels(waterfalls[0], sheet) if waterfalls else {}
     for index, waterfall in enumerate(waterfalls):
         figures[f"waterfall-{index}"] = waterfall_panels(waterfall, sheet)
     for check in checks:
@@ -179,23 +182,3 @@ def _figures(
 def _heat_step(estimate: Estimate) -> int:
     """Return the shade of a cell, 0 to :data:`HEAT_STEPS`; a negative surplus has the shade of 0."""
     return round(HEAT_STEPS * min(1.0, max(0.0, estimate.estimate or 0.0)))
-
-
-def _surplus_limits(views: Sequence[RunView]) -> tuple[float, float]:
-    lows = [view.summary.overall["se_plus"] for view in views]
-    found = [bound for value in lows for bound in (value.estimate, value.low) if bound is not None]
-    return math.floor(10 * max(-1.0, min([0.0, *found]))) / 10, 1.0
-
-
-def _position(estimate: Estimate, limits: tuple[float, float]) -> dict[str, float | None]:
-    """Return where an interval lies on a scale, in percent of its width."""
-    return {
-        name: None if value is None else _share(value, limits)
-        for name, value in estimate._asdict().items()
-        if name != "n"
-    }
-
-
-def _share(value: float, limits: tuple[float, float]) -> float:
-    low, high = limits
-    return round(100 * (min(high, max(low, value)) - low) / (high - low), 2)

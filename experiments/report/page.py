@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from experiments.storage.files import write_atomically
+from oracle.hover import HOVER
 from oracle.palette import Palette
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ _VARIABLES = {placeholder: f"var(--{name})" for name, placeholder in _PLACEHOLDE
 _TAG = re.compile(r"<[^>]+>")
 _STYLE = re.compile(r' style="([^"]*)"')
 _REFERENCES = re.compile(r'(\bid="|href="#|url\(#)')
+_HOVER = re.compile(rf'<g id="{HOVER}([^|"]*)\|([^"]*)">')
 _UNUSED = re.compile(r'(?<=<g) id="[^"]*"| transform="rotate\(-?0 [^"]*"| xmlns(?::xlink)?="[^"]*"')
 _HEAD = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>|<\?xml.*?\?>|<!DOCTYPE.*?>", re.DOTALL)
 _DECIMALS = re.compile(r"(\.\d)\d+")
@@ -184,6 +186,11 @@ class SvgSheet:
                 figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
         return self._adopt(buffer.getvalue(), label)
 
+    def draw_picked(self, key: str, plot: Callable[[Axes], Axes], **options: Any) -> str:
+        """Return the SVG of a ``plot`` of several series, with the one called ``key`` in front, as :meth:`draw`."""
+        svg = self.draw(plot, **options).replace('<svg class="chart"', '<svg class="chart picked"', 1)
+        return svg.replace(f'class="series" data-series="{key}"', f'class="series on" data-series="{key}"')
+
     def css(self) -> str:
         """Return the rules of every style met so far."""
         return "\n".join(f".chart .{name}{{{rules}}}" for rules, name in self._classes.items())
@@ -198,6 +205,10 @@ class SvgSheet:
     def _adopt_tag(self, tag: str, prefix: str, label: str) -> str:
         if tag.startswith("<svg"):
             return _root(tag, label)
+        if said := _HOVER.fullmatch(tag):
+            key, words = said.groups()
+            title = f"<title>{words}</title>" if words else ""
+            return f'<g class="series" data-series="{key}">{title}' if key else f"<g>{title}"
         tag = _REFERENCES.sub(lambda match: match.group(1) + prefix, _UNUSED.sub("", tag))
         tag = _STYLE.sub(lambda match: f' class="{self._class_of(match.group(1))}"', tag)
         return _DECIMALS.sub(r"\1", tag).replace("\n", " ")

@@ -162,6 +162,10 @@ class ReportRun:
     money
         By slice (``overall``, then lot sizes such as ``01-10``), every metric in money by name; ``None`` if the run was
         not played for money.
+    money_groups
+        The same by kind of group (role, category, product) and group.
+    dollars_lost
+        By scenario, what was left on the table or lost, in dollars, of an episode played for money.
     reviews
         By scenario, the oracle's word on each move: ``round``, ``reference`` (its move in words), ``cost`` and
         ``hindsight_cost`` in price units, ``r_low``, ``r_mean``, ``r_high`` (what could be believed of the hidden
@@ -180,6 +184,8 @@ class ReportRun:
     reviews: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     beliefs: BeliefFacts | None = None
     money: Mapping[str, Mapping[str, Estimate]] | None = None
+    money_groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
+    dollars_lost: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.comparing.wording import LEGEND, PAIR_HEADINGS, family_sentence, matrix, pair_row, pairing_sentence
-from experiments.episodes.config import DATA, SUITE, check_same_suite
+from experiments.episodes.config import DATA, SUITE, SuiteSpec, check_same_suite
 from experiments.episodes.folder import Run, run_money
-from experiments.episodes.money_metrics import money_object
+from experiments.episodes.money_metrics import MoneyRow, money_object, summarize_money
 from experiments.llm.calls import MODEL_CALLS, read_calls
 from experiments.llm.spending import dollars_text
 from experiments.players.costing import call_facts, cost_per_episode, reply_rates
@@ -73,10 +73,21 @@ def report_on(
 
 
 def suite_labels(runs: Sequence[Run]) -> dict[str, str]:
-    """Return a label for each suite digest; two suites of one name get the start of their digests as well."""
-    names = {run.header.digests[SUITE]: run.header.spec.label for run in runs}
+    """Return a title for each suite digest; two suites of one title get the start of their digests as well."""
+    names = {run.header.digests[SUITE]: suite_title(run.header.spec) for run in runs}
     shared = {name for name in names.values() if list(names.values()).count(name) > 1}
     return {digest: f"{name} ({digest[:6]})" if name in shared else name for digest, name in names.items()}
+
+
+def suite_title(spec: SuiteSpec) -> str:
+    """Return what a suite is called in a heading."""
+    kind = {"published": "released episodes", "fresh": "fresh episodes"}.get(spec.kind, "episodes")
+    whence = f" on {Path(spec.path).name}" if spec.path else ""
+    seed = "" if spec.seed is None else f", seed {spec.seed}"
+    role = "" if spec.perspective is None else f", as {spec.perspective}"
+    repeats = f", {spec.repeats} times each" if spec.repeats > 1 else ""
+    money = " for money" if spec.economics is not None else ""
+    return f"{len(spec.build()):,} {kind}{money}{whence}{seed}{role}{repeats}"
 
 
 def report_run(run: Run, label: str) -> ReportRun:
@@ -101,15 +112,38 @@ def report_run(run: Run, label: str) -> ReportRun:
         },
         model=model,
         receipts=run.receipts,
-        money=None if header.spec.economics is None else money_slices(run),
+        **({} if header.spec.economics is None else money_facts(run)),
     )
 
 
-def money_slices(run: Run) -> dict[str, dict[str, Estimate]]:
-    """Return every metric in money of a commerce run, overall and by lot size."""
-    found = money_object(run_money(run.header, run.records))
+MOST_GROUPS = 40
+"""Categories or products that are told apart; more would be a list to search, not to read."""
+
+
+def money_facts(run: Run) -> dict[str, Any]:
+    """Return the money of a commerce run: overall and by lot size, by role, category and product, and by episode."""
+    rows = run_money(run.header, run.records)
+    found = money_object(rows)
     slices = {"overall": found["overall"], **found["lot_sizes"]}
-    return {label: {name: Estimate(**entry) for name, entry in part.items()} for label, part in slices.items()}
+    items = {scenario.scenario_id: scenario.product for scenario in run.header.spec.build()}
+    kinds: dict[str, Callable[[MoneyRow], str | None]] = {
+        "role": lambda row: row.perspective,
+        "category": lambda row: getattr(items[row.scenario_id], "category", None),
+        "product": lambda row: getattr(items[row.scenario_id], "name", None),
+    }
+    groups: dict[str, dict[str, dict[str, Estimate]]] = {}
+    for kind, key in kinds.items():
+        parts: dict[str, list[MoneyRow]] = {}
+        for row in rows:
+            if (label := key(row)) is not None:
+                parts.setdefault(label, []).append(row)
+        if 1 < len(parts) <= MOST_GROUPS:
+            groups[kind] = {label: summarize_money(part) for label, part in sorted(parts.items())}
+    return {
+        "money": {label: {name: Estimate(**entry) for name, entry in part.items()} for label, part in slices.items()},
+        "money_groups": groups,
+        "dollars_lost": {row.scenario_id: max(0, (row.best_cents or 0) - row.profit_cents) / 100 for row in rows},
+    }
 
 
 def model_facts(run: Run) -> ModelFacts | None:

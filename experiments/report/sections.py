@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from experiments.episodes.records import invalidity, share_of_trials, unusable_share
+from experiments.report.losing import loss_parts
 from experiments.report.page_facts import ReportRun, SuiteComparison
 from terms.estimates import UNDEFINED, Estimate
 from terms.fingerprints import Fingerprint, fingerprint
@@ -93,6 +94,12 @@ class RunView:
         """Whether the suite grades its episodes."""
         return bool(self.summary.difficulty)
 
+    @property
+    def is_clean(self) -> bool:
+        """Whether there is nothing to be said of the replies: all usable, none lost."""
+        spoilt = [self.gate.unusable, *self.gate.rates.values()]
+        return self.gate.is_valid and not any(share.estimate for share in spoilt)
+
     def regret_by_lot(self) -> dict[str, Estimate]:
         """Regret rate by lot size, smallest lots first; empty if the run was not played for money."""
         slices = self.run.money or {}
@@ -112,6 +119,11 @@ class RunView:
     def gate(self) -> Gate:
         """The validity gate of this run."""
         return _gate(self.run, self.max_unusable_share)
+
+    @cached_property
+    def loss(self) -> dict[str, Estimate]:
+        """What was taken of the surplus, and how the rest was lost."""
+        return loss_parts(self.run.episodes)
 
     def family_surplus(self) -> list[Estimate]:
         """SE+ against every family, undefined where none was met."""
@@ -239,18 +251,3 @@ def _surplus_of(summary: Summary | None, regime: str | None) -> Estimate:
     if summary is None:
         return UNDEFINED
     return summary.overall["se_plus"] if regime is None else _slice(summary.regimes, regime, "se_plus")
-
-
-def headline(suite: SuiteView) -> str:
-    """Say in one sentence who leads a suite."""
-    valid = [placement for placement in suite.placements if placement.view.gate.is_valid]
-    scored = [p for p in valid if p.view.summary.overall["se_plus"].estimate is not None]
-    if not scored:
-        return "No run on this suite has a valid, defined SE+."
-    best = scored[0]
-    value = best.view.summary.overall["se_plus"]
-    tied = [p.view.run.agent for p in scored[1:] if set(p.letters.split()) & set(best.letters.split())]
-    bounds = "" if value.low is None or value.high is None else f" [{100 * value.low:.1f}, {100 * value.high:.1f}]"
-    tail = f", not told apart from {', '.join(tied)}" if tied else ""
-    share = f"{100 * (value.estimate or 0.0):.1f} %{bounds}"
-    return f"{best.view.run.agent} takes {share} of the available surplus, n = {value.n:,}{tail}."

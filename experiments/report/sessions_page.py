@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import terms
 from commerce.bankroll import PeriodRecord
 from experiments.comparing.sessions import check_same_world
-from experiments.plots.sessions import plot_balances, plot_survival
+from experiments.plots.sessions import plot_balances, plot_mean_balances, plot_survival
+from experiments.report.episode_answers import NUM_EPISODES_TOLD
+from experiments.report.money_answers import dollars
 from experiments.report.page import (
     PAGE_PALETTE,
     Margins,
@@ -22,6 +24,7 @@ from experiments.report.page import (
     format_number,
     write_page,
 )
+from experiments.report.published import PUBLISHED_BALANCES
 from experiments.report.viewer import to_script_json
 from experiments.sessions.folder import SessionsRun
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, read_gap
@@ -63,6 +66,16 @@ class SessionsView:
         """On what."""
         return self.run.header.spec.label
 
+    @property
+    def title(self) -> str:
+        """On what, in words."""
+        spec = self.run.header.spec
+        suppliers = {"iid": "new suppliers", "pool": "a pool of suppliers", "persistent": "one supplier"}
+        rules = spec.bankroll
+        whom = suppliers.get(rules.supplier_mode, rules.supplier_mode)
+        role = f"as {spec.chain.perspective}, seed {spec.chain.seed}"
+        return f"{rules.num_sessions} sessions of {rules.horizon} periods with {whom}, {role}"
+
 
 def report_sessions(runs: Sequence[SessionsRun], path: Path, *, title: str) -> Path:
     """Write the report about sessions to ``path``, whole or not at all, and return the path.
@@ -79,7 +92,7 @@ def report_sessions(runs: Sequence[SessionsRun], path: Path, *, title: str) -> P
 
 def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
     """Return the report as one HTML document; the same agent on the same sessions twice raises."""
-    from oracle.parts import Part, in_words, left_to_right
+    from oracle.parts import SENTENCES, Part, in_words, left_to_right
 
     labels = [(run.header.agent, run.header.spec.label) for run in runs]
     for agent, label in labels:
@@ -89,13 +102,15 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
         check_same_world([run for run in runs if run.header.spec.label == label])
     views = sorted((_view(run, f"run-{index}") for index, run in enumerate(runs)), key=_balance, reverse=True)
     sheet = SvgSheet()
-    figures = {
+    figures: dict[str, Any] = {
+        "means": mean_charts(views, sheet),
+        "first_gap": gap_panels(views, sheet),
         "balances": balance_panels(views, sheet),
         "survival": survival_panels(views, sheet),
         "gap": gap_panels(views, sheet),
     }
     css = asset("report.css") + sheet.css()
-    script = asset("dom.js", "bankroll.js")
+    script = asset("dom.js", "choice.js", "bankroll.js")
     return (
         environment(metric=_metric_number)
         .get_template("bankroll.html.j2")
@@ -105,6 +120,10 @@ def build_sessions_report(runs: Sequence[SessionsRun], *, title: str) -> str:
             css=css,
             script=script,
             views=views,
+            lead=sessions_headline(views),
+            told=costliest_periods(views),
+            published=PUBLISHED_BALANCES,
+            sentences=SENTENCES,
             headline=SESSION_HEADLINE,
             session_metrics=SESSION_METRICS,
             figures=figures,
@@ -125,6 +144,51 @@ def _view(run: SessionsRun, key: str) -> SessionsView:
     metrics = {name: Estimate(*(entry[part] for part in fields)) for name, entry in summary["metrics"].items()}
     gap, worth = read_gap(run)
     return SessionsView(key, run, metrics, summary, gap, worth)
+
+
+class ToldPeriod(NamedTuple):
+    """A period that cost much: whose, in which session, what was met, and dollars left of what was to be had."""
+
+    agent: str
+    session: int
+    period: PeriodRecord
+    dollars: float
+
+
+def sessions_headline(views: Sequence[SessionsView]) -> str:
+    """Say in a sentence who ends with most, and who is ruined how often."""
+    scored = [view for view in views if view.metrics["terminal_balance"].estimate is not None]
+    if not scored:
+        return "No session has a result."
+    best, last = scored[0], scored[-1]
+    start = best.run.header.spec.bankroll.initial_cents / 100
+    text = f"From {start:,.0f} dollars {_ends(best)}"
+    return f"{text}, the most of {len(scored)} agents; {_ends(last)}." if len(scored) > 1 else f"{text}."
+
+
+def _ends(view: SessionsView) -> str:
+    sessions = view.run.sessions
+    ruined = sum(session.time_to_ruin is not None for session in sessions)
+    fate = f"{'none' if ruined == 0 else ruined} of {len(sessions)} sessions ruined"
+    return f"{view.agent} comes to {dollars(view.metrics['terminal_balance'])}, {fate}"
+
+
+def costliest_periods(views: Sequence[SessionsView]) -> list[ToldPeriod]:
+    """Return the periods that left most on the table, of as many agents as there are."""
+    found = [
+        ToldPeriod(view.agent, session.session + 1, period, (period.best_cents - period.profit_cents) / 100)
+        for view in views
+        for session in view.run.sessions
+        for period in session.periods
+        if period.best_cents is not None and period.best_cents > period.profit_cents
+    ]
+    found.sort(key=lambda told: -told.dollars)
+    agents = len({told.agent for told in found})
+    kept: list[ToldPeriod] = []
+    for told in found:
+        if agents < NUM_EPISODES_TOLD or told.agent not in {one.agent for one in kept}:
+            kept.append(told)
+    return kept[:NUM_EPISODES_TOLD]
 
 
 def _balance(view: SessionsView) -> tuple[bool, float]:
@@ -187,6 +251,29 @@ def _balances_in_words(view: SessionsView) -> str:
         f"Mean balance of {view.agent}: {_number(curve[0])} dollars at first, {_number(middle)} half way, "
         f"{_number(curve[-1])} at the end; {len(view.run.sessions)} sessions, {marks}."
     )
+
+
+def mean_charts(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str, str]:
+    """Draw the mean balances of all runs over each other; returns SVG for wide and small."""
+    several = len({view.label for view in views}) > 1
+    curves = {
+        f"{view.agent}, {view.label}" if several else view.agent: balance_curve(view.run.sessions) for view in views
+    }
+    curves = {name: curve for name, curve in curves.items() if curve}
+    if not curves:
+        return {}
+    label = "; ".join(f"{name} {_number(curve[-1])} dollars at last" for name, curve in curves.items())
+    rows = -(-len(curves) // (3 if len(curves) > 2 else 2))
+
+    def draw(width: int, height: int) -> str:
+        return sheet.draw(
+            lambda ax: plot_mean_balances(ax, curves, colors=PAGE_PALETTE),
+            size=(width, height + 18 * rows),
+            margins=Margins(58, 38, 20, 8 + 18 * rows),
+            label=f"Mean balances: {label}.",
+        )
+
+    return {"wide": draw(530, 270), "small": draw(350, 240)}
 
 
 def survival_panels(views: Sequence[SessionsView], sheet: SvgSheet) -> dict[str, str]:

@@ -8,7 +8,7 @@ floors, and what was paid to frauds at all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from experiments.comparing.dimensions import DimensionRow, rank_dimensions
 from experiments.comparing.years import YearOutcomes, compare_years
 from experiments.plots.year_answers import AssetsPath, Ceiling
 from experiments.years.spec import with_aids
-from experiments.years.story import TalkRow, YearStory
+from experiments.years.story import FraudRow, TalkRow, YearStory
 from experiments.years.summary import summarize_years
 from oracle.store.regret import STREAM_WORDS
 from terms.estimates import UNDEFINED, Estimate
@@ -45,6 +45,13 @@ class ToldTalk(NamedTuple):
     talk: TalkRow
 
 
+class ToldPayment(NamedTuple):
+    """A payment to a fraud and the year it is of."""
+
+    year: str
+    row: FraudRow
+
+
 @dataclass(frozen=True)
 class AgentAnswer:
     """Where the money of one agent's years went.
@@ -63,6 +70,10 @@ class AgentAnswer:
         The rows that are not 0 in every year.
     talks
         The costliest, over all its years.
+    payments
+        The largest to frauds.
+    alone, all_but
+        What each kind of decision would have brought if it alone were the reference's, and if all others were already.
     """
 
     label: str
@@ -79,6 +90,14 @@ class AgentAnswer:
     parts: Mapping[str, Estimate]
     statement: Sequence[StatementLine]
     talks: Sequence[ToldTalk]
+    payments: Sequence[ToldPayment] = ()
+    alone: Mapping[str, Estimate] = field(default_factory=dict)
+    all_but: Mapping[str, Estimate] = field(default_factory=dict)
+
+    @property
+    def has_oracle_costs(self) -> bool:
+        """Whether its talks are ranked by what the oracle says that they cost."""
+        return any(one.talk.is_priced for one in self.talks)
 
     @property
     def sentence(self) -> str:
@@ -216,7 +235,7 @@ def _agent(label: str, stories: Sequence[YearStory], metrics: Mapping[str, Estim
         final=metrics["final_assets"],
         adjusted=metrics.get("luck_adjusted_assets", UNDEFINED),
         num_bankrupt=sum(story.result["end"] == "bankruptcy" for story in stories),
-        above_floors=sum(max(0.0, one.talk.lost) for one in talks if one.talk.is_honest) / len(stories),
+        above_floors=sum(max(0.0, one.talk.above_floor) for one in talks if one.talk.is_honest) / len(stories),
         to_frauds=sum(row.paid for story in stories for row in story.frauds) / len(stories),
         reference=ledgers[0].reference if ledgers else None,
         reference_assets=sum(one.reference_fen for one in ledgers) / len(ledgers) / 100 if ledgers else None,
@@ -227,8 +246,20 @@ def _agent(label: str, stories: Sequence[YearStory], metrics: Mapping[str, Estim
             for name, yuan in rows.items()
             if any(one.statement[name] for one in ledgers)
         ],
-        talks=sorted((one for one in talks if one.talk.lost >= 1), key=lambda one: -one.talk.lost)[:NUM_LISTED],
+        talks=_costliest(talks),
+        payments=sorted(
+            (ToldPayment(story.label, row) for story in stories for row in story.frauds if row.paid >= 1),
+            key=lambda one: -one.row.paid,
+        )[:NUM_TOLD],
+        alone=means([{STREAM_WORDS[stream]: fen for stream, fen in one.alone.items()} for one in ledgers]),
+        all_but=means([{STREAM_WORDS[stream]: fen for stream, fen in one.all_but.items()} for one in ledgers]),
     )
+
+
+def _costliest(talks: Sequence[ToldTalk]) -> list[ToldTalk]:
+    """Return the costliest talks; the oracle's costs alone where there are any, for the others are of another kind."""
+    priced = [one for one in talks if one.talk.is_priced]
+    return sorted((one for one in priced or talks if one.talk.lost >= 1), key=lambda one: -one.talk.lost)[:NUM_LISTED]
 
 
 def assets_by_day(story: YearStory) -> list[float]:

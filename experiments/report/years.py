@@ -80,7 +80,7 @@ def build_year_report(stories: Sequence[YearStory], excluded: Sequence[ExcludedY
     figures = [year_figures(story, sheet) for story in stories]
     css = asset("report.css", "year.css") + sheet.css()
     conducts = [conduct_view(story) for story in stories if story.transcript is not None]
-    script = asset("dom.js", "year.js", *(["transcript.js"] if conducts else []))
+    script = asset("dom.js", "choice.js", "year.js", *(["transcript.js"] if conducts else []))
     journals = shown_journals(stories)
     return (
         environment(metric=_metric_number, first_upper=lambda text: text[:1].upper() + text[1:])

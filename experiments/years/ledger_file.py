@@ -21,11 +21,22 @@ from terms.strict_json import strict_dumps, strict_loads
 YEAR_LEDGER = "ledger.json"
 
 
+class TalkKey(NamedTuple):
+    """What tells a purchase apart: day of the talk, supplier's name, SKU, units and price in fen."""
+
+    day: int
+    supplier: str
+    sku: str
+    units: int
+    price_fen: int
+
+
 class StoredLedger(NamedTuple):
     """A ledger as it was stored. Money in fen.
 
     ``parts``, ``alone`` and ``all_but`` are by stream, ``statement`` by row; ``path_fen`` are the assets of
-    ``reference`` by day, and ``bound_fen`` what nobody ends above on average.
+    ``reference`` by day, and ``bound_fen`` what nobody ends above on average. ``talk_costs`` are what the costliest
+    talks cost beside the oracle's, by the buyer's own doing.
     """
 
     reference: str
@@ -37,6 +48,7 @@ class StoredLedger(NamedTuple):
     statement: Mapping[str, int]
     path_fen: tuple[int, ...]
     bound_fen: int
+    talk_costs: Mapping[TalkKey, int]
 
 
 def write_ledger(
@@ -118,6 +130,7 @@ def _stored(found: Mapping[str, Any]) -> StoredLedger:
         statement,
         path,
         int(found["bound_fen"]),
+        {TalkKey(*(talk[name] for name in TalkKey._fields)): int(talk["cost_fen"]) for talk in found.get("talks", ())},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from experiments.years.story import replay_year
 from experiments.years.year_mode import is_year
 from oracle.store.regret import NamedPlan, RegretLedger, regret_ledger
 from oracle.store.regret_streams import Stream
-from oracle.store.talks import talk_costs
+from oracle.store.talks import TalkCost, talk_costs
 from oracle.store.year_players import FULL_KNOWLEDGE_PLANNER, YEAR_PLAYERS, build_year_player
 
 _PIECES = 4
@@ -30,12 +30,13 @@ class YearLedger(NamedTuple):
     """Both layers: the exact statement of the year, and its regret.
 
     ``price_paid`` divides that part of the regret by what the oracle says of the talks, in fen; ``None`` where the part
-    or what the talks cost is not above 0.
+    or what the talks cost is not above 0. ``talks`` are the purchases that cost most by the buyer's own doing.
     """
 
     statement: Statement
     regret: RegretLedger
     price_paid: Mapping[str, int] | None
+    talks: Sequence[TalkCost] = ()
 
     def to_json_object(self) -> dict[str, Any]:
         """Return the object that is stored."""
@@ -43,6 +44,7 @@ class YearLedger(NamedTuple):
             "statement": self.statement.to_json_object(),
             "regret": self.regret.to_json_object(),
             "price_paid": None if self.price_paid is None else dict(self.price_paid),
+            "talks": [{**talk._asdict(), "cost_fen": talk.cost_fen} for talk in self.talks],
         }
 
 
@@ -102,7 +104,8 @@ def ledger_of(
         spread=partial(map_pieces, executor=executor),
     )
     (paid,) = (row.part_fen for row in regret.rows if row.stream == Stream.PRICE_PAID)
-    return YearLedger(earned, regret, split_by(paid, talk_costs(year).parts()))
+    costs = talk_costs(year)
+    return YearLedger(earned, regret, split_by(paid, costs.parts()), costs.costliest())
 
 
 def _begin(year: Year, reference: str, executor: Executor | None) -> Callable[[], NamedPlan]:

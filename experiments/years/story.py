@@ -22,7 +22,7 @@ from commerce.types import NegotiationRecord, World
 from commerce.year import Year
 from experiments.engine.folder import RunError
 from experiments.engine.header import Header
-from experiments.years.ledger_file import StoredLedger, read_ledger
+from experiments.years.ledger_file import StoredLedger, TalkKey, read_ledger
 from experiments.years.spec import YearSpec, year_label
 from experiments.years.supplier_words import RecordedWords
 from experiments.years.taking_over import BRANCH
@@ -86,8 +86,9 @@ class Scorecard(NamedTuple):
 class TalkRow(NamedTuple):
     """A talk that ended in an order. Prices in yuan a unit.
 
-    ``floor`` is what an honest supplier would go to, the least that this one sells for if it is one; ``lost`` is what
-    was paid above that.
+    ``floor`` is what an honest supplier would go to, the least that this one sells for if it is one. ``lost`` is what
+    the talk cost beside the oracle's moves where it ``is_priced`` (by ``terms ledger``), else what was paid above the
+    floor. ``opened`` is the day the talk began.
     """
 
     day: int
@@ -100,6 +101,14 @@ class TalkRow(NamedTuple):
     floor: float
     units: int
     lost: float
+    sku: str = ""
+    opened: int = 0
+    is_priced: bool = False
+
+    @property
+    def above_floor(self) -> float:
+        """What was paid above what an honest supplier would have gone to."""
+        return self.units * (self.price - self.floor)
 
 
 @dataclass(frozen=True)
@@ -173,7 +182,8 @@ def read_story(folder: str | Path) -> YearStory:
     header, year, calls = replay_year(folder)
     transcript = read_transcript(Path(folder)) if header.settings.keys() - {BRANCH} else None
     told = _story(header, year, calls)
-    return replace(told, transcript=transcript, ledger=read_ledger(Path(folder), read_year_result(Path(folder))))
+    ledger = read_ledger(Path(folder), read_year_result(Path(folder)))
+    return replace(told, transcript=transcript, ledger=ledger, talks=with_oracle_costs(told.talks, ledger))
 
 
 def replay_year(folder: str | Path) -> ReplayedYear:
@@ -243,11 +253,27 @@ def _talk_rows(year: Year) -> list[TalkRow]:
             floor=to_yuan(record.floor_fen),
             units=record.quantity,
             lost=to_yuan(record.quantity * (record.price_fen - record.floor_fen)),
+            sku=world.skus.sku_id[record.sku],
+            opened=record.day_opened,
         )
         for record in year.procurement.records(year.state.book)
         if record.outcome == AGREEMENT and record.price_fen is not None
     ]
-    return sorted(rows, key=lambda row: (-row.lost, row.day, row.supplier, row.item))
+    return _costliest_first(rows)
+
+
+def _costliest_first(rows: Sequence[TalkRow]) -> list[TalkRow]:
+    return sorted(rows, key=lambda row: (-row.is_priced, -row.lost, row.day, row.supplier, row.item))
+
+
+def with_oracle_costs(rows: Sequence[TalkRow], ledger: StoredLedger | None) -> list[TalkRow]:
+    """Return the talks with the oracle's costs for those that ``ledger`` has, which come first."""
+    costs = {} if ledger is None else ledger.talk_costs
+    found = []
+    for row in rows:
+        cost = costs.get(TalkKey(row.opened, row.supplier, row.sku, row.units, round(100 * row.price)))
+        found.append(row if cost is None else row._replace(lost=to_yuan(cost), is_priced=True))
+    return _costliest_first(found)
 
 
 def _within(windows: Sequence[StoryPeriod], num_days: int) -> list[StoryPeriod]:

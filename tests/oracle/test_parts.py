@@ -58,7 +58,7 @@ def test_the_picture_begins_near_what_was_played_and_says_its_numbers():
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == ["as played", "execution", "inference", "uncertainty", "control", "the oracle"]
     said = [patch.get_gid() for patch in ax.patches]
-    assert said[1] == f"{HOVER}inference: 3.00 [2.00, 4.00], n = 9"
+    assert said[1] == f"{HOVER}|inference: 3.00 [2.00, 4.00], n = 9"
 
 
 def test_words_of_a_number():

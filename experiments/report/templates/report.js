@@ -127,6 +127,7 @@
     }
     const reveal = element("button", { type: "button", id: "reveal", "aria-pressed": String(state.revealed) }, state.revealed ? "Hide the counterpart's type" : "Reveal the counterpart's type");
     reveal.addEventListener("click", () => { state.revealed = !state.revealed; show(); document.getElementById("reveal").focus(); });
+    const address = element("a", { href: `#${new URLSearchParams({ agent: data.runs[Number(controls.run.value)].agent, suite: data.runs[Number(controls.run.value)].suite, episode: episode.id })}` }, "Link");
     const step = (label, by) => {
       const button = element("button", { type: "button" }, label);
       button.disabled = !state.shown[state.index + by];
@@ -134,7 +135,7 @@
       return button;
     };
     stage.replaceChildren(
-      element("div", { class: "bar-top" }, element("h3", {}, `${episode.role} against ${episode.family}`), element("span", {}, step("Previous", -1), " ", step("Next", 1), " ", reveal)),
+      element("div", { class: "bar-top" }, element("h3", {}, `${episode.role} against ${episode.family}`), element("span", {}, step("Previous", -1), " ", step("Next", 1), " ", reveal, " ", address)),
       element("p", { class: "outcome" }, `${outcomeOf(episode)} ${episode.lost === null ? "Excluded from all scores." : `${lostText(episode).replace("lost", "Surplus lost:")}.`}`),
       facts(episode), pricePath(episode, stage.clientWidth - 38), rounds(episode));
     if (state.revealed) stage.append(hiddenType(episode));
@@ -284,7 +285,26 @@
   });
   form.addEventListener("change", refresh);
   form.addEventListener("submit", (event) => event.preventDefault());
+  // A negotiation has an address of its own, so that it can be linked to and sent.
+  function open(agent, suite, id) {
+    const run = data.runs.findIndex((one) => one.agent === agent && one.suite === suite);
+    if (run < 0) return;
+    form.reset();
+    controls.run.value = String(run);
+    refresh();
+    const place = state.shown.findIndex((episode) => episode.id === id);
+    if (place >= 0) choose(place);
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-episode]");
+    if (link) open(link.dataset.agent, link.dataset.on, link.dataset.episode);
+  });
+  const asked = new URLSearchParams(location.hash.slice(1));
   let resizing = 0;
   window.addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(show, 120); });
   refresh();
+  if (asked.has("episode")) {
+    open(asked.get("agent"), asked.get("suite"), asked.get("episode"));
+    document.getElementById("viewer").scrollIntoView();
+  }
 })();

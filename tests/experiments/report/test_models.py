@@ -44,13 +44,12 @@ def test_the_page_is_sound_with_hostile_models_and_replies(html):
 
 
 def test_every_rate_stands_beside_the_score_with_interval_and_n(html):
-    part = html.split("How could the models' replies be read?")[1].split("</table>")[0]
+    part = html.split('aria-label="Verdicts on the models')[1].split("</table>")[0]
     for heading in ("SE+", "Repaired", "Corrected", "Illegal", "Blank", "Unreadable", "Refused", "Truncated"):
         assert heading in part
     assert "Provider failed" in part
     row = next(row for row in part.split("<tr") if "openai:bot@low" in row)
-    assert row.count("[0.01, 0.04]") == len(REPLY_FAULTS) - 1
-    assert row.count("n = 400") == len(REPLY_FAULTS)
+    assert row.count('title="[0.01, 0.04], n = 400"') == len(REPLY_FAULTS) - 1
 
 
 def test_trouble_is_named_at_the_leaderboard(html):
@@ -106,15 +105,15 @@ def test_blank_replies_invalidate_a_run_even_when_every_second_try_helped(share,
 def test_without_a_model_nothing_is_said_of_models():
     html = build_report([played(talker, FRESH, name="talker", label="fresh")], title="x")
     assert 'id="models"' not in html
-    assert "replies be read" not in html
+    assert "Verdicts on the models" not in html
     assert '<a href="#models">' not in html
 
 
 def test_penalties_of_cues_and_inference_are_shown_for_each_agent_with_intervals(html):
-    part = html.split('aria-label="Cue and inference penalties"')[1].split("</table>")[0]
+    part = html.split('aria-label="SE+ by family on fresh"')[1].split("</table>")[0]
     assert "alpha cue" in part
     assert "alpha inf" in part
-    assert part.count("[") == 4  # an interval for each agent and penalty
+    assert part.count('title="[') == 2 * 8  # an interval for each agent, family and penalty
 
 
 def test_receipts_reach_the_viewer_cut_to_what_a_page_can_carry():

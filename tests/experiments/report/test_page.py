@@ -13,7 +13,7 @@ from experiments.report.page import format_number
 from tests.experiments.report.cases import CHECK, FRESH, HOSTILE, leaver, lost, played, silent, talker
 from tests.experiments.report.pages import Page, faults_of
 
-SECTIONS = ("summary", "leaderboard", "families", "difficulty", "concession", "belief", "style", "endings", "viewer")
+SECTIONS = ("answer", "validity", "leaderboard", "play", "knowable", "viewer", "appendix")
 NO_NUMBER = re.compile(r"\b(nan|NaN|inf|Infinity|None)\b")
 
 
@@ -35,7 +35,7 @@ def test_page_is_well_formed_safe_and_asks_nothing_of_the_network(mixed_page):
         ("<a href='#nowhere'>x</a>", "not there"),
         ("<svg></svg>", "without a text alternative"),
         ("<th>x</th>", "without scope"),
-        ("<p id='summary'>x</p>", "used twice"),
+        ("<p id='answer'>x</p>", "used twice"),
         ("<script>evil()</script>", "scripts"),
     ],
 )
@@ -44,16 +44,40 @@ def test_the_strict_reader_finds_planted_faults(mixed_html, planted, fault):
     assert any(fault in found for found in faults), faults
 
 
-def test_every_section_is_there_and_every_figure_says_how_to_read_it(mixed_page):
-    ids = {attributes.get("id") for attributes in mixed_page.of("section")}
-    assert ids == {*SECTIONS, "suites", "knowable", "appendix"}
-    assert mixed_page.words.count("How to read it:") == 14  # two leaderboards, twelve other figures
+def test_every_section_is_there_and_the_answer_comes_first(mixed_page):
+    assert [attributes.get("id") for attributes in mixed_page.of("section")] == list(SECTIONS)
+    lead = mixed_page.words.split("How to read it")[0]
+    assert "of the surplus it could have had, the most of 4 agents" in lead
+    assert "Of what patient loses" in lead
+    assert "Claude Opus 4.6" in next(
+        svg["aria-label"] for svg in mixed_page.of("svg") if svg["aria-label"].startswith("SE+, best first")
+    )
+
+
+def test_one_chart_a_question_holds_every_agent_and_shows_one(mixed_html):
+    charts = re.findall(r'<svg class="chart picked".*?</svg>', mixed_html, re.DOTALL)
+    assert len(charts) == 5  # families and concession of two suites, beliefs of one
+    keys = [set(re.findall(r'data-series="([^"]*)"', chart)) for chart in charts]
+    assert max(map(len, keys)) == 5  # one of six was lost to the provider and has nothing to show
+    assert all(len(set(re.findall(r'class="series on" data-series="([^"]*)"', chart))) == 1 for chart in charts)
+    assert re.search(r"<title>patient, Candid: 0\.\d+.*?, n = \d+</title>", charts[0])
+
+
+def test_the_costliest_negotiations_are_told_and_are_in_the_viewer(mixed_page):
+    links = [link for link in mixed_page.of("a") if "data-episode" in link]
+    assert len(links) == 3
+    for link in links:
+        (run,) = (
+            one for one in mixed_page.data["runs"] if (one["agent"], one["suite"]) == (link["data-agent"], "fresh")
+        )
+        assert any(mixed_page.data["strings"][episode[0]] == link["data-episode"] for episode in run["episodes"])
+    assert mixed_page.words.count(" lost ") >= 3
 
 
 def test_beliefs_stand_beside_the_posterior_and_the_posterior_is_checked(mixed_page):
     labels = [attributes["aria-label"] for attributes in mixed_page.of("svg") if "chart" in attributes.get("class", "")]
     (curve,) = (label for label in labels if "Of the exact posterior" in label)
-    assert "round 9 0.40, round 10 undefined. Of the exact posterior: round 1 0.20" in curve
+    assert "round 9 0.40, round 10 undefined. Of the exact posterior beside" in curve
     assert any(label.startswith("Share of stances that were true: given 0.30 0.31") for label in labels)
     assert "fresh, 321 moments" in mixed_page.words
 
@@ -85,12 +109,20 @@ def test_no_cell_shows_a_missing_number_as_a_word_or_as_zero(mixed_page):
 
 
 def test_published_and_fresh_stand_side_by_side_with_the_notice(mixed_page, mixed_html):
-    assert terms.PUBLISHED_FLAW in mixed_page.words
-    assert mixed_html.count('href="#suite-1-notice"') == 6  # wherever the suite is used; nobody states beliefs on it
+    assert mixed_page.words.count(terms.PUBLISHED_FLAW) == 1
     section = mixed_html.split('id="suites"')[1].split("</section>")[0]
     assert "patient" in section
     assert "exploit" in section
     assert "accept-any" not in section  # played one suite only
+
+
+def test_published_models_are_marked_as_such_and_unranked(mixed_html):
+    for suite, words in (("fresh", "published, other episodes"), ("published", "published")):
+        table = mixed_html.split(f'aria-label="Leaderboard of {suite}"')[1].split("</tbody>")[0]
+        rows = re.findall(r'<tr class="published">(.*?)</tr>', table, re.DOTALL)
+        assert len(rows) == 12
+        assert all(f"<small>{words}</small>" in row and "not ranked" in row for row in rows)
+        assert "0.694" in rows[0]
 
 
 def test_letters_stand_beside_ranks_and_the_uncompared_have_neither(mixed_html):
@@ -99,17 +131,23 @@ def test_letters_stand_beside_ranks_and_the_uncompared_have_neither(mixed_html):
     assert ranks[:4] == [
         f'{place} <small class="letters">{letters}</small>' for place, letters in enumerate(("a", "b", "b c", "c"), 1)
     ]
-    assert all("not part of a comparison" in rank for rank in ranks[4:])
-    assert len(ranks) == 6
+    assert all("not part of a comparison" in rank for rank in ranks[4:6])
+    assert len(ranks) == 6 + 12
 
 
-def test_unusable_runs_are_flagged_beside_their_scores(mixed_html):
-    rows = mixed_html.split('aria-label="Validity gates"')[1].split("</table>")[0].split("<tr>")[2:]
+def test_unusable_runs_are_flagged_and_the_clean_ones_counted(mixed_html):
+    section = mixed_html.split('id="validity"')[1].split("</section>")[0]
+    assert "6 of 8 runs are" in section
+    rows = section.split('aria-label="Validity gates"')[1].split("</table>")[0].split("<tr>")[2:]
     verdicts = {re.search(r'class="agent">(.*?)<', row).group(1): "badge bad" in row for row in rows}
-    assert verdicts["silent"]
-    assert verdicts["lost"]
-    assert not verdicts["patient"]
+    assert verdicts == {"silent": True, "lost": True}
     assert "nothing was scored" in next(row for row in rows if ">lost<" in row)
+
+
+def test_where_all_is_well_validity_is_one_line(runs):
+    html = build_report(runs[:2], title="Report")
+    assert 'aria-label="Validity gates"' not in html
+    assert "every reply could be used and all 144 episodes are scored" in html
 
 
 def test_the_same_input_gives_the_same_bytes(runs):
@@ -137,22 +175,18 @@ def test_zero_deal_run_shows_conditional_share_as_undefined():
     html = build_report([played(leaver, FRESH, name="leaver", label="suite")], title="Report")
     row = html.split('aria-label="Leaderboard of suite"')[1].split("</tbody>")[0]
     cells = re.findall(r'<td class="num">(.*?)</td>', row, re.DOTALL)
-    assert "<b>0.000</b>" in cells[0]  # SE+ is 0: nothing was agreed
-    assert "undefined: no episodes in the denominator" in cells[2]  # CSE+ has no deal to speak of
-    assert "n = 0" in cells[2]
+    assert cells[0].startswith('<data class="e" value="0.0"')  # SE+ is 0: nothing was agreed
+    assert "undefined, n = 0" in cells[2]  # CSE+ has no deal to speak of
 
 
-def test_suite_without_difficulty_bins_says_so():
+def test_what_a_suite_or_an_agent_lacks_has_no_empty_section(runs):
     run = played(talker, FRESH, name="talker", label="suite")
     plain = replace(run, episodes=tuple(replace(episode, difficulty_bin=None) for episode in run.episodes))
-    page = page_of(plain)
-    assert faults_of(page) == []
-    assert "carry no difficulty bin" in page.words
-
-
-def test_no_beliefs_is_said_not_drawn(runs):
-    assert "No agent in this report stated a full belief" in page_of(runs[0]).words
-    assert "No agent in this report stated a full belief" not in page_of(runs[3]).words
+    html = build_report([plain], title="Report")
+    assert faults_of(Page(html)) == []
+    assert "SE+ by difficulty" not in html
+    assert "How wrong its stated belief is" in html
+    assert "How wrong its stated belief is" not in build_report(runs[:1], title="Report")
 
 
 def test_a_run_exactly_at_the_allowed_share_is_valid():

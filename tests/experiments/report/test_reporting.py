@@ -25,10 +25,10 @@ def test_two_suites_of_one_name_have_two_labels(runs, tmp_path):
     other = run_task(
         EPISODES, build_scripted("patient"), TINY.model_copy(update={"families": TINY.families[:1]}), tmp_path
     )
-    assert set(suite_labels(runs).values()) == {"fresh-3-sample12"}
+    assert set(suite_labels(runs).values()) == {"12 fresh episodes, seed 3"}
     labels = suite_labels([*runs, other])
     assert len(set(labels.values())) == len(labels) == 2
-    assert labels[other.header.digests[SUITE]] == f"fresh-3-sample12 ({other.header.digests[SUITE][:6]})"
+    assert labels[other.header.digests[SUITE]] == f"12 fresh episodes, seed 3 ({other.header.digests[SUITE][:6]})"
 
 
 def test_a_run_is_described_with_what_it_depends_on(runs):
@@ -71,7 +71,7 @@ def test_an_interval_that_is_undefined_says_so(runs):
 
 
 def test_a_run_named_twice_is_refused(runs, tmp_path):
-    with pytest.raises(ValueError, match="agent='patient' on fresh-3-sample12 twice; name each run once"):
+    with pytest.raises(ValueError, match="agent='patient' on 12 fresh episodes, seed 3 twice; name each run once"):
         report_on([*runs, runs[0]], tmp_path / "report.html", title="twice")
     assert not (tmp_path / "report.html").exists()
 

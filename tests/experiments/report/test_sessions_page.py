@@ -16,7 +16,13 @@ from experiments.episodes.suite_task import EPISODES
 from experiments.plots.sessions import plot_balances
 from experiments.report import build_report
 from experiments.report.reporting import report_run
-from experiments.report.sessions_page import SESSION_HEADLINE, build_sessions_report, report_sessions
+from experiments.report.sessions_page import (
+    SESSION_HEADLINE,
+    _view,
+    build_sessions_report,
+    costliest_periods,
+    report_sessions,
+)
 from experiments.sessions.folder import GAP
 from experiments.sessions.gap_file import NOT_CHECKED, WORTH, gap_bytes, write_gap
 from experiments.sessions.session_task import SESSIONS
@@ -84,8 +90,8 @@ def test_page_is_well_formed_safe_and_asks_nothing_of_the_network(page, html):
 
 def test_every_section_and_figure_is_there(page, played):
     sections = {section["id"] for section in page.of("section")}
-    assert sections == {"summary", "balances", "survival", "gap", "ledger", "metrics"}
-    assert len(page.of("svg")) == 2 * len(played) + 1  # balances and survival of each, one gap
+    assert sections == {"answer", "summary", "balances", "survival", "gap", "ledger", "metrics"}
+    assert len(page.of("svg")) == 2 + 2 * len(played) + 2  # all over each other, each by itself, the gap twice
     assert page.words.count("How to read it:") == 6
     assert set(SESSION_HEADLINE) <= set(_metrics(played))
     assert all(part in page.words for part in SUMMANDS)
@@ -119,6 +125,16 @@ def test_the_richest_comes_first_and_the_ledger_is_whole(page, played):
         shown = ledgers[f"{run.header.agent}, {run.header.spec.label}"]
         assert [len(one["periods"]) for one in shown] == [len(session.periods) for session in run.sessions]
         assert shown[0]["periods"][-1][-1] == run.sessions[0].terminal_cents / 100
+
+
+def test_the_answer_is_in_dollars_and_names_the_costliest_periods(page, played):
+    lead = page.words.split("Balances laid over each other")[0]
+    assert "From 20 dollars recall comes to" in lead
+    assert "the most of 4 agents" in lead
+    told = costliest_periods([_view(run, "x") for run in played])
+    assert len({one.agent for one in told}) == len(told) == 3
+    assert [one.dollars for one in told] == sorted((one.dollars for one in told), reverse=True)
+    assert "was to be had" in page.words
 
 
 def test_without_a_gap_its_section_is_left_out(played):
@@ -176,7 +192,7 @@ def test_commerce_runs_get_a_money_section(commerce_html):
     labels = [svg["aria-label"] for svg in page.of("svg")]
     profit = next(label for label in labels if label.startswith("Profit and money left"))
     assert profit.index("patient earned") < profit.index("fixed-0.30 earned")
-    assert sum(label.startswith("Regret rate of") for label in labels) == 2
+    assert sum(label.startswith("Regret rate by lot size") for label in labels) == 1
     assert "Total money left" in page.words
 
 

@@ -78,7 +78,12 @@ def test_the_report_tells_the_ledger_first(folder):
     page = Page(html)
     assert faults_of(page) == []
     assert {"answer", "ledger", "talks"} <= {section["id"] for section in page.of("section")}
-    assert page.words.index("Where the money went") < page.words.index("All numbers", 400)
+    assert [section["id"] for section in page.of("section")][:2] == ["answer", "ledger"]
+    assert 'aria-label="Each kind of decision by itself"' in html
+    talks = stories[0].ledger.talk_costs
+    told = [talk for talk in stories[0].talks if talk.is_priced]
+    assert [round(100 * talk.lost) for talk in told] == sorted(talks.values(), reverse=True)
+    assert stories[0].talks[: len(told)] == told
     gap = stories[0].ledger.gap_fen / 100
     assert f"{abs(gap):,.0f}".split(",")[0] in page.words
     assert "prices paid" in page.words

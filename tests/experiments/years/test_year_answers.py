@@ -28,7 +28,7 @@ def ledger(story, prices, suppliers, shipping):
     }  # fmt: skip
     gap, rows = sum(parts.values()), dict.fromkeys(STATEMENT, 0) | {"ordered": 5_00, "unsold": -2_00}
     path = tuple(range(1, story.header.spec.num_days + 1))
-    return StoredLedger("best", final + gap, gap, parts, parts, parts, rows, path, 7_000_00)
+    return StoredLedger("best", final + gap, gap, parts, parts, parts, rows, path, 7_000_00, {})
 
 
 @pytest.mark.parametrize(
