@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import re
 import shlex
 import time
 from collections.abc import Sequence
@@ -37,16 +38,16 @@ Headlamp,outdoor,$39.00,$24.00,$55.00
 """Invented items."""
 
 
-_TOLD = ("compare", "ledger", "explain")
-"""Commands whose words stand for their step in the terminal."""
-
-
 class DemoStep(NamedTuple):
-    """A part of the demonstration: its heading, what to see in it, its commands, and the report they end with."""
+    """A part of the demonstration: its heading, what to see in it, its commands, and the report they end with.
+
+    ``answer`` is a pattern of the printed lines that are its result.
+    """
 
     heading: str
     see: str
     commands: tuple[str, ...]
+    answer: str
     report: str | None = None
 
 
@@ -69,23 +70,27 @@ def demo_steps(folder: Path) -> list[DemoStep]:
             "Who takes how much of the surplus",
             "Scripted agents on the published suite, with the models of the paper beside them.",
             (*published, f"compare {runs}", f"report {runs} --out {there}/suite.html"),
+            r"\d+\. ",
             "suite.html",
         ),
         DemoStep(
             "Where the rest is lost",
             "The Bayes-optimal player has nothing to mend, patient a little, and a planted fault of planning is found.",
             (*talks, *splits, f"report {split_runs} {files} --out {there}/gap.html"),
+            r"\S+ earns ",
             "gap.html",
         ),
         DemoStep(
             "One negotiation told",
             "What could be believed in each round, and what each move cost beside the best one.",
             (f"explain {there}/split-faulty-planning 1",),
+            "",
         ),
         DemoStep(
             "Your own items, in dollars",
             "Profit and regret on a small catalogue.",
             (*money, f"report {there}/money-patient {there}/money-fixed-0.30 --out {there}/money.html"),
+            "(?:.*in money|. (?:profit|regret rate|money left))",
             "money.html",
         ),
         DemoStep(
@@ -96,6 +101,7 @@ def demo_steps(folder: Path) -> list[DemoStep]:
                 f"bankroll --agent fixed-0.01 --initial-cash 20 --out {there}/sessions-fixed",
                 f"report {there}/sessions-recall {there}/sessions-fixed --out {there}/sessions.html",
             ),
+            "(?:.*95 % intervals over sessions|. (?:terminal balance|survival)|sessions:)",
             "sessions.html",
         ),
         DemoStep(
@@ -103,9 +109,10 @@ def demo_steps(folder: Path) -> list[DemoStep]:
             "Sixty days of a merchant, and which of its decisions left the money behind the reference.",
             (
                 f"year --agent rule-based --rules fair --days 60 --out {there}/year",
-                f"ledger {year} --reference honest-planner",
+                f"ledger {year} --reference full-knowledge-planner",
                 f"report {there}/year --out {there}/year.html",
             ),
+            "(?:.* ended .*(?:ahead|behind)|It ended with)",
             "year.html",
         ),
     ]
@@ -119,9 +126,10 @@ def run_demo(folder: Path) -> Path:
     for step in demo_steps(folder):
         out(f"\n{step.heading}. {step.see}")
         printed = [(line, _run(line)) for line in step.commands]
-        told = next((text for line, text in printed if line.startswith(_TOLD)), printed[-1][1])
-        out(f"{told.rstrip()}\n[{time.monotonic() - began:.0f} s]")
-        shown.append({**step._asdict(), "printed": printed})
+        lines = [line for _, text in printed for line in text.splitlines() if re.match(step.answer, line)]
+        answer = "\n".join(lines)
+        out(f"{answer}\n[{time.monotonic() - began:.0f} s]")
+        shown.append({**step._asdict(), "printed": printed, "answer": answer})
     page = Environment(autoescape=True).from_string(_PAGE).render(steps=shown)
     write_atomically(folder / "index.html", page.encode())
     return (folder / "index.html").resolve()
@@ -138,7 +146,7 @@ def _run(line: str) -> str:
     name, *args = shlex.split(line)
     note(f"$ terms {line}")
     command: Any = load_command(name)
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
         code = command.main(args=args, prog_name="terms", standalone_mode=False)
     if code:
         raise RuntimeError(f"terms {line} ended with {code}")
@@ -160,7 +168,7 @@ summary { cursor: pointer; }
 {% for step in steps %}
 <h2>{{ loop.index }}. {{ step.heading }}</h2>
 <p>{{ step.see }}{% if step.report %} <a class="open" href="{{ step.report }}">Open the report</a>{% endif %}</p>
-{% if not step.report %}<pre>{{ step.printed[-1][1] }}</pre>{% endif %}
+<pre>{{ step.answer }}</pre>
 <details><summary>the commands and what they print</summary>
 {% for line, printed in step.printed %}<pre>$ terms {{ line }}
 

@@ -61,7 +61,7 @@ def _as_block(found: re.Match[str]) -> str:
 
 def command_reference() -> str:
     """Return a page with every command and every option, from the commands themselves."""
-    parts = ["# Commands\n", "Options before a value are the same in every command that has them.\n"]
+    parts = ["# Commands\n", "An option means the same in every command that has it.\n"]
     for chapter, names in CHAPTERS.items():
         parts.append(f"## {chapter}\n")
         for name in names:

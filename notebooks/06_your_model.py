@@ -17,11 +17,9 @@
 # worst talk told. The run that comes along is of a small model that bargains badly. Put your own in its place:
 #
 #     terms diagnose --agent openai:MODEL --base-url ADDRESS --out run
-#     terms decompose --agent openai:MODEL --base-url ADDRESS --out run/split.json
-#     export TERMS_RUN=run
+#     export TERMS_RUN=$PWD/run
 
 # %%
-import json
 import os
 from pathlib import Path
 
@@ -30,7 +28,6 @@ from IPython.display import display
 
 import experiments
 from experiments.engine.run import load_run
-from experiments.episodes.folder import suite_summary
 from experiments.episodes.suite_task import EPISODES
 from experiments.players.costing import reply_rates
 
@@ -39,9 +36,8 @@ from experiments.plots.charts import plot_intervals
 from experiments.plots.negotiation import plot_price_path
 from experiments.report.explaining import worst_episodes
 from oracle.explain import explain
-from oracle.parts import advice
-from oracle.plotting import plot_waterfall
-from terms.estimates import Estimate
+from terms.estimates import estimate_mean
+from terms.metrics import summarize
 
 # %%
 HERE = Path(experiments.__file__).parent.parent / "notebooks" / "recorded"
@@ -53,10 +49,7 @@ print(run.header.agent, "on", run.header.spec.label, "-", len(run.records), "neg
 # ## What it earned
 
 # %%
-summary = suite_summary(run.header, run.records)
-for name in ("mean_utility", "se_plus", "agr_plus", "crit_viol_pct"):
-    found = summary["metrics"]["overall"][name]
-    print(f"{name:14}", found)
+display(summarize(run.records))
 
 # %% [markdown]
 # ## How its replies were read
@@ -72,27 +65,28 @@ plt.show()
 
 # %% [markdown]
 # ## Where it loses
+#
+# Every move is set beside the reference's at the exact posterior of its moment. What it gives up is split by cause; no
+# model is asked again for that. `terms decompose` plays the episodes again, with the truth shown, and needs the model.
 
 # %%
-split = json.loads((FOLDER / "split.json").read_text())
-rows = {
-    row["part"]: Estimate(*[row[key] for key in Estimate._fields]) for row in split["rows"] if row["label"] == "all"
-}
-plot_waterfall(rows, target=split["reference"], title=f"{split['agent']}, n = {rows['gap'].n}")
+scenarios = {scenario.scenario_id: scenario for scenario in run.header.spec.build()}
+told = {record.scenario_id: explain(scenarios[record.scenario_id], record) for record in run.records}
+causes = list(next(iter(told.values())).costs)
+losses = [estimate_mean([each.costs[cause] for each in told.values()]) for cause in causes]
+top = max(loss.high or loss.estimate for loss in losses)
+plot_intervals(plt.figure(figsize=(7, 2)).gca(), causes, losses, limits=(0.0, 1.1 * top))
 plt.show()
-print(advice(split["diagnosis"]["fault"]))
 
 # %% [markdown]
-# How to read it: from what was played to what the Bayes-optimal player earns, a bar for each cause, with its interval.
+# How to read it: price units a negotiation, with intervals where there are enough negotiations to say.
 
 # %% [markdown]
 # ## Its worst talk
 
 # %%
 (worst,) = worst_episodes(run, 1)
-scenario = next(each for each in run.header.spec.build() if each.scenario_id == worst.scenario_id)
-told = explain(scenario, worst)
-display(told)
+display(told[worst.scenario_id])
 
 # %%
 plot_price_path(plt.figure(figsize=(7, 4)).gca(), worst)

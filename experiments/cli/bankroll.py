@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import attrgetter
@@ -161,7 +162,8 @@ def _print_sessions(run: SessionsRun, summary: Mapping[str, Any]) -> None:
     out(f"sessions: {', '.join(f'{count} {end}' for end, count in ends.items() if count)}; {played['played']} periods")
     best, worst = max(TERMINAL_BALANCES.values()), min(TERMINAL_BALANCES.values())
     out(f"published terminal balances (pool, 4 sessions of 50): {worst:.2f} to {best:.2f}")
-    out(f"run folder: {run.folder}")
+    out(f"run folder: {run.folder}\nreport: {shlex.join(['terms', 'report', str(run.folder)])}")
+    out("where it is lost: the same command with --gap")
 
 
 def sessions_folder(player: Player, spec: SessionsSpec) -> Path:

@@ -185,7 +185,7 @@ def show_run(run: Run, *, as_json: bool, reference: Run | None = None, next_step
     else:
         print_table(*metrics_tables(f"{run.header.agent} on {run.header.spec.label}", metrics))
         where = "" if next_step is None else f"\nwhere it is lost: {next_step}"
-        out(f"run folder: {run.folder}\nreport: terms report {run.folder}{where}")
+        out(f"run folder: {run.folder}\nreport: terms report {shlex.quote(str(run.folder))}{where}")
     if metrics["num_excluded"] == metrics["num_episodes"]:
         raise typer.Exit(NOTHING_SCORED)
 

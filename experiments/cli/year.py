@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -177,6 +178,10 @@ def show_years(plan: YearPlan, played: list[YearRun], *, as_json: bool) -> None:
         for part, entry in summary.get("variance", {}).get("final_assets", {}).items():
             if part in ("between", "within"):
                 out(f"{'variance of final_assets ' + part:38}{estimate(entry)}  n={entry['n']}")
+        if scored:
+            first = next(one.folder for one in played if one.result is not None)
+            out(f"report: {shlex.join(['terms', 'report', str(first.parent)])}")
+            out(f"where the money went: {shlex.join(['terms', 'ledger', str(first)])}")
     if is_model(plan.agent):
         tell_cost([one.outcome.spending for one in played])
     if lost:

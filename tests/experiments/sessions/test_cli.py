@@ -130,7 +130,7 @@ class TestBankroll:
         code, printed, err = terms(*args)
         assert code == 0, err
         assert "published terminal balances (pool, 4 sessions of 50): 21.41 to 442.77" in printed
-        folder = printed.rpartition("run folder: ")[2].strip()
+        folder = printed.rpartition("run folder: ")[2].splitlines()[0]
         assert terms("verify", folder)[1] == VERIFIED
         assert "200 periods were already in" in terms(*args)[2]
 
