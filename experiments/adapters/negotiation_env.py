@@ -171,6 +171,11 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
             paid = self._credits[-1].turn_reward if self._credit == "exact" else earned
         return self._observe(), paid / self._unit, is_over, False, self._info()
 
+    @property
+    def scenario(self) -> Scenario:
+        """The episode that is played, hidden type included: for whoever trains, not for who is trained."""
+        return self._game.scenario
+
     def render(self) -> str:
         """Return one line about the moment."""
         seen = self._game.observe()
@@ -201,11 +206,11 @@ class NegotiationEnv(gymnasium.Env[Any, Any]):
     @property
     def _unit(self) -> float:
         """What rewards are counted in, in price units."""
-        scenario = self._game.scenario
+        scenario = self.scenario
         return 1.0 if self._reward == "money" else scenario.zopa if scenario.zopa > 0 else scenario.price_range
 
     def _info(self) -> dict[str, Any]:
-        info: dict[str, Any] = {"scenario_id": self._game.scenario.scenario_id}
+        info: dict[str, Any] = {"scenario_id": self.scenario.scenario_id}
         if self._tracker is not None:
             info["value"] = self._tracker.value / self._unit
             if self._credits:

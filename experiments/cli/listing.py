@@ -16,6 +16,7 @@ def agents() -> None:
     for name, description, needs in list_agents():
         out(f"{name:22}{description}" + (f" Needs: {', '.join(needs)}." if needs else ""))
     out(f"{OWN + 'MODULE:NAME':22}Your own function, agent or class with act(observation).")
+    out(f"{'negmas:NAME':22}A negotiator of NegMAS, such as BoulwareTBNegotiator (extra negmas).")
     out(f"{'openrouter:V/MODEL':22}A language model at OpenRouter, key in OPENROUTER_API_KEY.")
     out(f"{'openai:MODEL':22}A language model at --base-url, any OpenAI-compatible server.")
     out(f"{'local':22}A small language model on this machine.")

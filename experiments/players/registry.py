@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from enum import StrEnum
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from terms.episode import AgentExitError, AgentLike, Starter
 from terms.hints import did_you_mean
 
 OWN = "python:"
+NEGMAS = "negmas:"
 OUR_PACKAGES = ("terms", "commerce", "oracle", "experiments")
 
 
@@ -57,7 +59,7 @@ def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig
 
     ``openrouter:VENDOR/MODEL``, ``openai:MODEL`` and ``local`` are language models, asked as ``options`` say. ``NAME``
     or ``NAME:key=value,...`` is a scripted one; ``python:MODULE:NAME`` imports your own function, agent, or class that
-    needs no arguments, also from the current directory.
+    needs no arguments, also from the current directory; ``negmas:NAME`` is a negotiator of NegMAS.
     """
     if Need.MODEL in needs_of(spec):
         return _model_seat(spec, options or ModelOptions(), game or GameConfig())
@@ -65,6 +67,10 @@ def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig
         raise ValueError(f"agent={spec!r} is not a language model; model options have no effect on it")
     if spec.startswith(OWN):
         return as_player(_import_agent(spec), _source_of(spec))
+    if spec.startswith(NEGMAS):
+        from experiments.players.negmas_player import NegmasAgent
+
+        return as_player(NegmasAgent(spec.removeprefix(NEGMAS)), {"negmas": version("negmas")})
     return as_player(build_player(spec) if spec in PLAYERS else _build_scripted(spec))
 
 

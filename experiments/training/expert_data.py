@@ -7,8 +7,9 @@ set the reference's move beside the agent's own wherever that gives up at least 
 .. math:: c = (V(b, a^*) - V(b, a)) / R,
 
 both valued at the exact posterior :math:`b` of that moment. Every reply states that posterior, so that a pair differs
-in the move alone. *Steps* are the reference's episodes as vectors (:mod:`terms.vectors`), boxed actions and rewards, as
-``terms/Negotiation-v0`` counts them.
+in the move alone. *Steps* are the reference's episodes as vectors (:mod:`terms.vectors`), boxed actions, rewards as
+``terms/Negotiation-v0`` counts them, and in their unit the value before the move and its turn reward
+(:mod:`oracle.move_credit`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from experiments.players.negotiator import Messages, ModelAgent
 from experiments.storage.files import parquet_bytes
 from experiments.training.seat_view import SeatView
 from oracle.interventions import BayesOptimal
+from oracle.move_credit import credit_record
 from oracle.posterior import stated_belief
 from oracle.retrace import retrace
 from terms.records import EpisodeRecord
@@ -114,9 +116,10 @@ def dpo_rows(scenario: Scenario, record: EpisodeRecord, bayes_optimal: BayesOpti
 
 
 def trajectory_rows(scenario: Scenario, record: EpisodeRecord, bayes_optimal: BayesOptimal) -> Iterator[dict[str, Any]]:
-    """Return each step of the reference's episode ``record``: vector, boxed action, reward."""
-    seat, own = SeatView(scenario), scenario.agent_type.reservation_price
-    for observation, turn, action, _ in retrace(scenario, record, bayes_optimal):
+    """Return each step of the reference's episode ``record``: vector, boxed action, reward, and the exact credit."""
+    seat, own, unit = SeatView(scenario), scenario.agent_type.reservation_price, _unit(scenario)
+    moments = retrace(scenario, record, bayes_optimal)
+    for (observation, turn, action, _), credit in zip(moments, credit_record(scenario, record), strict=True):
         move, is_last = _usable(action), turn is record.turns[-1]
         gain = scenario.sign * (own - move.price) / scenario.price_range if isinstance(move, Offer) else 0.0
         yield {
@@ -125,6 +128,8 @@ def trajectory_rows(scenario: Scenario, record: EpisodeRecord, bayes_optimal: Ba
             "observation": seat.vector(observation).tolist(),
             "action": [_BOXED[type(move)], gain],
             "reward": _share(scenario, record) if is_last else 0.0,
+            "value": credit.value / unit,
+            "turn_reward": credit.turn_reward / unit,
             "is_last": is_last,
         }
         seat.note(move)
@@ -149,7 +154,8 @@ def rows_parquet(kind: DataKind, rows: Sequence[Mapping[str, Any]]) -> bytes:
         "sft": {"messages": chat, "share": number},
         "dpo": {"round": whole, "prompt": chat, "chosen": chat, "rejected": chat, "cost": number},
         "trajectories": {
-            "round": whole, "observation": numbers, "action": numbers, "reward": number, "is_last": pa.bool_(),
+            "round": whole, "observation": numbers, "action": numbers, "reward": number,
+            "value": number, "turn_reward": number, "is_last": pa.bool_(),
         },
     }[kind]  # fmt: skip
     schema = pa.schema({"scenario_id": text, **columns})
@@ -162,7 +168,12 @@ def _said(reply: str) -> dict[str, str]:
 
 def _share(scenario: Scenario, record: EpisodeRecord) -> float:
     """Return the utility as a share of the zopa, or of R where no deal is possible."""
-    return record.utility / (scenario.zopa if scenario.zopa > 0 else scenario.price_range)
+    return record.utility / _unit(scenario)
+
+
+def _unit(scenario: Scenario) -> float:
+    """Return what rewards are counted in, in price units."""
+    return scenario.zopa if scenario.zopa > 0 else scenario.price_range
 
 
 def _usable(action: Action) -> Offer | Accept | Reject:

@@ -1,6 +1,7 @@
 """Steps a second of the game as an environment: ``python -m tests.bench.stepping [N]``.
 
-The readable game, the single environment and the compiled batch in one run, because machines drift. OpenSpiel's
+The readable game, the single environment and the compiled batch, without and with exact credit, in one run, because
+machines drift. OpenSpiel's
 ``bargaining`` is played beside them where it is installed (the environment of ``make bench``).
 """
 
@@ -16,7 +17,7 @@ from itertools import count
 import numpy as np
 
 from experiments.adapters.negotiation_batch_env import NegotiationBatchEnv
-from experiments.adapters.negotiation_env import NegotiationEnv
+from experiments.adapters.negotiation_env import CreditForm, NegotiationEnv
 from oracle.batch_game import BatchGame, draw_pool
 from terms.cells import suite_cells
 from terms.game import Game
@@ -54,9 +55,12 @@ def readable() -> Callable[[], int]:
     return play
 
 
-def single() -> Callable[[], int]:
+CELL = {"regimes": ["overlap"], "families": ["candid"]}
+
+
+def single(credit: CreditForm = "terminal") -> Callable[[], int]:
     """Steps of the single environment, resets included."""
-    env = NegotiationEnv()
+    env = NegotiationEnv(**CELL, credit=credit)
     rng, seeds = np.random.default_rng(0), count()
 
     def play() -> int:
@@ -70,9 +74,9 @@ def single() -> Callable[[], int]:
     return play
 
 
-def batched(num_envs: int) -> Callable[[], int]:
+def batched(num_envs: int, credit: CreditForm = "terminal") -> Callable[[], int]:
     """Steps of the vector environment, without those that only begin an episode."""
-    envs = NegotiationBatchEnv(num_envs)
+    envs = NegotiationBatchEnv(num_envs, **CELL, credit=credit)
     envs.reset(seed=0)
     actions = np.random.default_rng(0).integers(10, 50, (64, num_envs))
     turns = count()
@@ -128,6 +132,8 @@ def main(num: int) -> None:
         "single environment": single(),
         f"vector environment, {num}": batched(num),
         f"compiled batch, {num}": compiled(num),
+        "single, exact credit": single("exact"),
+        f"vector, exact credit, {num // 8}": batched(num // 8, "exact"),
     }
     if find_spec("pyspiel"):
         rows["OpenSpiel bargaining"] = open_spiel()

@@ -6,13 +6,14 @@ Prints one JSON object a sample, script by script.
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 from inspect_ai import eval as run_eval
 from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput, ModelUsage, get_model
 from inspect_ai.model._call_tools import parse_tool_call
 
-from experiments.adapters.inspect_task import store_year
+from experiments.adapters.inspect_task import negotiation, store_year
 
 USAGE = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
 
@@ -65,9 +66,49 @@ def script(name: str):
     return answer
 
 
+def bargain(turn: str) -> str:
+    """Answer a prompt: babble first, then take any price that loses nothing, else offer the own limit."""
+    if "I need one JSON object" not in turn and '"round": 1,' in turn and '"history": []' in turn and BABBLE:
+        return BABBLE.pop()
+    gain = re.search(r'"utility_of_accepting": (-?[0-9.]+)', turn)
+    if gain and float(gain[1]) > 0:
+        return json.dumps({"decision": "Accept", "price": None, "message": "Fine."})
+    price = float(re.findall(r'"reservation_price": ([0-9.]+)', turn)[-1])
+    return json.dumps({"decision": "Offer", "price": price, "message": "My last word."})
+
+
+BABBLE = ["Well, let me think."]
+
+
+def run_negotiation(folder: str) -> None:
+    def answer(messages, tools, choice, config):
+        shown = [message.text for message in messages if message.role == "user" and "reservation_price" in message.text]
+        return said(ModelOutput.from_content("mockllm", bargain(shown[-1])))
+
+    model = get_model("mockllm/model", custom_outputs=answer)
+    (log,) = run_eval(
+        negotiation(families="candid,adversarial", seed=1_000_000), model=model, log_dir=folder, display="none",
+        max_samples=1,
+    )  # fmt: skip
+    assert log.status == "success", log.error
+    for sample in log.samples or []:
+        (score,) = (sample.scores or {}).values()
+        found = {
+            "script": "negotiation",
+            "id": sample.id,
+            "score": score.value,
+            "why": score.explanation,
+            "roles": [message.role for message in sample.messages],
+        }
+        sys.stdout.write(json.dumps(found) + "\n")
+
+
 def main(folder: str, *names: str) -> None:
     for name in names:
-        run(name, folder)
+        if name == "negotiation":
+            run_negotiation(folder)
+        else:
+            run(name, folder)
 
 
 def run(name: str, folder: str) -> None:

@@ -88,6 +88,7 @@ def test_tools_are_those_of_every_agent():
         ("negotiation_batch_env", "gym", "gymnasium"),
         ("table_env", "pettingzoo", "pettingzoo"),
         ("inspect_task", "inspect", "inspect_ai"),
+        ("openenv_server", "openenv", "openenv"),
     ],
 )
 def test_an_absent_library_is_named_with_its_extra(module, extra, library):

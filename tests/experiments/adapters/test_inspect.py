@@ -13,20 +13,50 @@ from commerce.config import rules_named
 from commerce.tools import tool_schemas
 from commerce.world import generate_world
 from commerce.year import Year
-from experiments.adapters.inspect_task import as_tool
+from experiments.adapters.inspect_task.negotiation_solver import negotiate, surplus
+from experiments.adapters.inspect_task.store_solver import as_tool, final_assets, run_store
+from terms.episode import play
+from terms.suites import fresh_suite
+from terms.types import Accept, Offer
 from tests.experiments.folders import REPOSITORY
 
 
 @pytest.fixture(scope="module")
 def inspected(tmp_path_factory):
     """Return the samples by script, all run in one process."""
-    names = ("waits", "idle", "long", "odd", "message_limit", "token_limit")
+    names = ("waits", "idle", "long", "odd", "message_limit", "token_limit", "negotiation")
     folder = tmp_path_factory.mktemp("inspect")
     command = [sys.executable, "-m", "tests.experiments.adapters.inspected", str(folder), *names]
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False, timeout=200)
     assert done.returncode == 0, done.stderr[-3000:]
     samples = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {name: [one for one in samples if one["script"] == name] for name in names}
+
+
+def firm(seen):
+    """Do what the mock model says in the negotiation."""
+    if seen.accept_utility is not None and seen.accept_utility > 0:
+        return Accept()
+    return Offer(seen.reservation_price)
+
+
+def test_a_negotiation_is_the_one_that_any_agent_plays(inspected):
+    suite = {each.scenario_id: each for each in fresh_suite(1_000_000, ["overlap"], ["candid", "adversarial"], 1)}
+    assert len(inspected["negotiation"]) == len(suite) == 8
+    for one in inspected["negotiation"]:
+        scenario = suite[one["id"]]
+        record = play(scenario, firm)
+        assert one["score"] == {"share": record.utility / scenario.zopa, "deal": 1.0, "violations": 0}
+        assert one["why"] == record.termination.value
+        assert one["roles"][:2] == ["system", "user"]
+        assert one["roles"][-1] == "assistant"
+
+
+def test_solvers_and_scorers_take_what_the_tasks_give_them():
+    assert callable(negotiate({}, corrections=0))
+    assert callable(run_store("paper", 3, 10))
+    assert callable(surplus())
+    assert callable(final_assets())
 
 
 def played(world_seed, *, is_opened):
@@ -80,3 +110,13 @@ def test_a_limit_of_inspects_own_scores_the_year_so_far_as_unfinished(inspected,
 def test_the_schemas_go_to_inspect_as_they_are():
     for schema in tool_schemas():
         assert ToolDef(as_tool(schema["function"])).name == schema["function"]["name"]
+
+
+@pytest.mark.doors
+def test_the_linter_of_the_public_register_has_nothing_against_it():
+    command = [sys.executable, "-m", "inspect_evals_lint", "--root", str(REPOSITORY), "--preset", "single-eval"]
+    command += ["--task", "experiments/adapters/inspect_task/tasks.py", "--output-format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False, timeout=60)
+    found = json.loads(done.stdout)
+    assert done.returncode == 0, found["packages"][0]["diagnostics"]
+    assert found["passed"]

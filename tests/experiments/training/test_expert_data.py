@@ -95,15 +95,18 @@ def test_bayes_itself_leaves_nothing_to_prefer(scenarios):
 def test_steps_are_those_of_the_environment(terms, tmp_path, scenarios):
     exported(terms, "trajectories", tmp_path / "a")
     rows = lines(tmp_path / "a" / "trajectories.jsonl")
-    env = NegotiationEnv(actions="box")
+    env = NegotiationEnv(actions="box", credit="info")
     for scenario in scenarios:
         mine = [row for row in rows if row["scenario_id"] == scenario.scenario_id]
         seen, _ = env.reset(options={"scenario": scenario})
         for row in mine:
             np.testing.assert_allclose(row["observation"], seen, atol=1e-6)
-            seen, reward, is_over, _, _ = env.step(np.array(row["action"]))
+            seen, reward, is_over, _, info = env.step(np.array(row["action"]))
             assert (reward, is_over) == (pytest.approx(row["reward"], abs=1e-9), row["is_last"])
         assert mine[-1]["is_last"]
+        assert [row["turn_reward"] for row in mine] == pytest.approx(info["turn_rewards"], abs=1e-6)
+        paid = sum(row["turn_reward"] for row in mine) + mine[0]["value"]
+        assert paid == pytest.approx(mine[-1]["reward"], abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["sft", "dpo", "trajectories"])

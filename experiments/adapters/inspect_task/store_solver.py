@@ -1,6 +1,7 @@
-"""The store year as a task of Inspect: ``inspect eval experiments/store_year --model VENDOR/MODEL -T num_days=30``.
+# inspect-evals-lint: ignore-file[external_dependencies] -- commerce and terms are packages of this repository
+"""The store year under Inspect: who runs it and how it is scored.
 
-Needs the extra ``inspect``. A sample is a year in a world of its own, under the rules of every agent: answers, turn
+A sample is a year in a world of its own, under the rules of every agent: answers, turn
 limits and idle turns are those of :class:`experiments.years.sitting.YearSitting`. Retries, costs and logs are
 Inspect's; when a context is full, Inspect's own trimming takes out the oldest messages.
 """
@@ -13,7 +14,7 @@ from typing import Any
 from commerce.config import rules_named
 from commerce.money import to_yuan
 from commerce.replay import recordable
-from commerce.world import DEFAULT_SEED, generate_world
+from commerce.world import generate_world
 from commerce.year import Year
 from experiments.extras import need
 from experiments.llm.records import ToolCall
@@ -27,9 +28,7 @@ from terms.strict_json import strict_dumps
 
 need("inspect", "inspect_ai")
 
-from inspect_ai import Task, task  # noqa: E402 - only after its absence was named
-from inspect_ai.dataset import Sample  # noqa: E402
-from inspect_ai.model import (  # noqa: E402
+from inspect_ai.model import (  # noqa: E402 - only after its absence was named
     ChatMessage,
     ChatMessageSystem,
     ChatMessageTool,
@@ -45,29 +44,6 @@ from inspect_ai.util import JSONSchema  # noqa: E402
 
 AGENT = "inspect"
 SCORE_KEY = "store_year"
-
-
-@task
-def store_year(
-    num_worlds: int = 3,
-    first_world: int = DEFAULT_SEED,
-    rules: str = "paper",
-    num_days: int = 365,
-    max_turns: int = 4000,
-) -> Task:
-    """Return the task: ``num_worlds`` years, in the worlds of consecutive seeds.
-
-    The world of the default seed is public; choose another ``first_world`` to measure a model that may know it.
-    """
-    samples = [
-        Sample(
-            input=f"Run the store for {num_days} days.",
-            id=f"year-{place}",
-            metadata={"world_seed": first_world + place},
-        )
-        for place in range(num_worlds)
-    ]
-    return Task(dataset=samples, solver=run_store(rules, num_days, max_turns), scorer=final_assets())
 
 
 @solver
