@@ -39,7 +39,7 @@ $(VENV)/.local-model: $(READY) requirements-local.lock
 
 # Frameworks that other people train and evaluate with. Their own pins do not agree with each other (gradio's pillow).
 $(VENV)/.doors: $(READY) requirements-doors.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-doors.lock
+	$(BIN)/python $(INSTALL) --no-deps --require-hashes -r requirements-doors.lock
 	touch $@
 
 check: $(READY)

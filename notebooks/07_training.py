@@ -101,7 +101,7 @@ for credit, found in curves.items():
     print(f"{credit:9} ends at {np.mean(ends):.3f} of the surplus; 95 % of the own end after {needed} episodes")
 
 # %% [markdown]
-# Few seeds and short runs show the shape only. LEARNING_EVIDENCE
+# Few seeds and short runs show the shape only; `python -m tests.bench.learning 8 400` takes more of both.
 
 # %% [markdown]
 # ## Other doors

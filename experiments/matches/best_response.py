@@ -42,13 +42,13 @@ class KeyedMove(NamedTuple):
 
 
 class PlayedTalk(NamedTuple):
-    """One play against the frozen opponent: every choice of the responder, and what it earned."""
+    """One play against the frozen agent: every choice of the responder, and what it earned."""
 
     moves: tuple[KeyedMove, ...]
     payoff: float
 
 
-Table = Callable[[Choose, int], PlayedTalk]
+ResponderTable = Callable[[Choose, int], PlayedTalk]
 """Plays the game of a given number, chance drawn by that number, with the choices of the responder."""
 
 
@@ -65,14 +65,20 @@ class Response:
 
 
 def fit_response(
-    table: Table, num_plays: int, *, rng: np.random.Generator, passes: int = 3, explore: float = 0.3, least: int = 1
+    table: ResponderTable,
+    num_plays: int,
+    *,
+    rng: np.random.Generator,
+    passes: int = 3,
+    explore: float = 0.3,
+    least: int = 1,
 ) -> Response:
     """Fit the best response from ``num_plays`` plays a pass.
 
     Parameters
     ----------
     table
-        Plays the opponent.
+        Plays the frozen agent.
     passes
         The first explores at random, later ones leave the policy so far with probability ``explore`` at each move.
     least
@@ -156,24 +162,24 @@ class Responder:
         return Offer(min(seen.price_max, max(seen.price_min, seen.reservation_price - side * gain)))
 
 
-def seat_table(opponent: AgentLike, scenarios: Sequence[Scenario], seat: str) -> Table:
+def seat_table(frozen: AgentLike, scenarios: Sequence[Scenario], seat: str) -> ResponderTable:
     """Return the table at which the responder has ``seat``, ``first`` or ``second``, of scenarios in turn."""
 
     def play(choose: Choose, number: int) -> PlayedTalk:
         responder = Responder(choose)
         scenario = scenarios[number % len(scenarios)]
-        match = _meet(scenario, responder.act, opponent, seat)
+        match = _meet(scenario, responder.act, frozen, seat)
         return PlayedTalk(tuple(responder.moves), getattr(match, seat).utility / scenario.zopa)
 
     return play
 
 
-def _meet(scenario: Scenario, agent: AgentLike, opponent: AgentLike, seat: str) -> Match:
-    return play_match(scenario, *((agent, opponent) if seat == "first" else (opponent, agent)))
+def _meet(scenario: Scenario, agent: AgentLike, frozen: AgentLike, seat: str) -> Match:
+    return play_match(scenario, *((agent, frozen) if seat == "first" else (frozen, agent)))
 
 
 class ExploitabilityFloor(NamedTuple):
-    """What a fitted response earns against an opponent, by seat, and what the opponent earns there against itself.
+    """What a fitted response earns against a frozen agent, by seat, and what it earns there against itself.
 
     ``floor`` is the sum over seats of the paired differences: a lower bound of NashConv in shares of the surplus.
     """
@@ -184,7 +190,7 @@ class ExploitabilityFloor(NamedTuple):
 
 
 def exploitability_floor(
-    opponent: AgentLike,
+    frozen: AgentLike,
     fitted_on: Sequence[Scenario],
     played_on: Sequence[Scenario],
     *,
@@ -195,8 +201,8 @@ def exploitability_floor(
 
     Parameters
     ----------
-    opponent
-        Frozen: it must not learn from talk to talk.
+    frozen
+        The agent; it must not learn from talk to talk.
     fitted_on, played_on
         Scenarios with a zopa, of different seeds; the interval is over those of ``played_on``.
     num_plays
@@ -214,10 +220,10 @@ def exploitability_floor(
     earned: dict[str, list[float]] = {}
     own: dict[str, list[float]] = {}
     for seat in Match._fields:
-        response = fit_response(seat_table(opponent, fitted_on, seat), num_plays, rng=rng, least=5)
-        table = seat_table(opponent, played_on, seat)
+        response = fit_response(seat_table(frozen, fitted_on, seat), num_plays, rng=rng, least=5)
+        table = seat_table(frozen, played_on, seat)
         earned[seat] = [table(response.choose, number).payoff for number in range(len(played_on))]
-        matches = (play_match(each, opponent, opponent) for each in played_on)
+        matches = (play_match(each, frozen, frozen) for each in played_on)
         own[seat] = [getattr(match, seat).utility / match.first.zopa for match in matches]
     gains = [sum(earned[seat][i] - own[seat][i] for seat in Match._fields) for i in range(len(played_on))]
     return ExploitabilityFloor(

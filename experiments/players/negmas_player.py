@@ -27,13 +27,12 @@ with warnings.catch_warnings():
 
 NUM_STEPS = 200
 EXAMPLES = (
-    "AspirationNegotiator",
     "BoulwareTBNegotiator",
     "LinearTBNegotiator",
     "ConcederTBNegotiator",
     "NaiveTitForTatNegotiator",
+    "CABNegotiator",
     "MiCRONegotiator",
-    "ToughNegotiator",
 )
 """Those that the project's own evidence is about; any other of one price works too."""
 

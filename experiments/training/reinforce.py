@@ -5,9 +5,12 @@ A policy :math:`\pi_\theta(a \mid x)` is a softmax over numbered actions of one 
 
 .. math:: \sum_t \nabla \log \pi_\theta(a_t \mid x_t)\,(G_t - \bar G_k) + \beta\, \nabla H(\pi_\theta(x_t)),
 
-with :math:`\bar G_k` the batch mean of round ``k``. ``terminal`` pays :math:`G_t = U`; ``exact`` adds the rewards of
-:mod:`oracle.batch_values` up from the move on, :math:`G_t = U - \Phi(I_t)`; ``shuffled`` takes the potential of another
-episode of the batch in the same round, a placebo with the same distribution. All money is in shares of R.
+with :math:`\bar G_k` the batch mean of round ``k`` among episodes with the same opener. ``terminal`` pays
+:math:`G_t = U`; ``exact`` adds the rewards of :mod:`oracle.batch_values` up from the move on,
+:math:`G_t = U - \Phi(I_t)`; ``shuffled`` takes the potential of another episode of the batch in the same round, a
+placebo with the same distribution. ``turn`` pays each move its own turn reward alone,
+:math:`G_t = F_t = r_t + \Phi(I_{t+1}) - \Phi(I_t)`: where :math:`\Phi` is the optimum's value its mean is the
+advantage of the move, so the best policy of every moment by itself is the best policy. All money is in shares of R.
 """
 
 from __future__ import annotations
@@ -31,9 +34,9 @@ from terms.vectors import VECTOR_FIELDS, VECTOR_SIZE
 
 _OFFER, _ACCEPT, _REJECT = range(3)
 _NEVER = -1e9
-_STANDS, _OFFERED, _LAST_GAIN = (
+_OPENS, _STANDS, _OFFERED, _LAST_GAIN = (
     VECTOR_FIELDS.index(name)
-    for name in ("a counterpart price stands", "an own offer was made", "gain at the last own offer")
+    for name in ("agent opens", "a counterpart price stands", "an own offer was made", "gain at the last own offer")
 )
 
 
@@ -42,6 +45,7 @@ class Credit(StrEnum):
 
     TERMINAL = "terminal"
     EXACT = "exact"
+    TURN = "turn"
     SHUFFLED = "shuffled"
 
 
@@ -156,15 +160,21 @@ def play_batch(
 
 
 def returns(played: PlayedBatch, credit: Credit, rng: np.random.Generator) -> Floats:
-    """Return what each move is paid, less the mean of its round."""
+    """Return what each move is paid, less the mean of its round and opener."""
     potential = np.zeros(len(played.round)) if credit is Credit.TERMINAL else played.potential.copy()
     if credit is Credit.SHUFFLED:
         for k in np.unique(played.round):
             here = np.flatnonzero(played.round == k)
             potential[here] = potential[rng.permutation(here)]
-    paid = played.earned[played.episode] - potential
-    means = np.bincount(played.round, weights=paid) / np.maximum(np.bincount(played.round), 1)
-    return np.asarray(paid - means[played.round])
+    later = played.earned[played.episode]
+    if credit is Credit.TURN:
+        order = np.lexsort((played.round, played.episode))
+        goes_on = np.flatnonzero(played.episode[order[1:]] == played.episode[order[:-1]])
+        later[order[goes_on]] = potential[order[goes_on + 1]]
+    paid = later - potential
+    group = 2 * played.round + (played.x[:, _OPENS] > 0)
+    means = np.bincount(group, weights=paid) / np.maximum(np.bincount(group), 1)
+    return np.asarray(paid - means[group])
 
 
 def gradient(policy: SoftmaxPolicy, played: PlayedBatch, paid: Floats, entropy: float) -> SoftmaxPolicy:

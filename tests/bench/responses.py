@@ -10,12 +10,12 @@ import time
 
 import numpy as np
 
-from experiments.matches.best_response import Choose, KeyedMove, PlayedTalk, Table, fit_response
+from experiments.matches.best_response import Choose, KeyedMove, PlayedTalk, ResponderTable, fit_response
 
 GAMES = {"kuhn_poker": 1500, "liars_dice(numdice=1,dice_sides=2)": 4000, "leduc_poker": 20_000}
 
 
-def spiel_table(game, seat: int) -> Table:
+def spiel_table(game, seat: int) -> ResponderTable:
     """Return the table of one seat of an OpenSpiel game against a uniform opponent."""
 
     def play(choose: Choose, number: int) -> PlayedTalk:

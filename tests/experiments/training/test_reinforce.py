@@ -22,6 +22,7 @@ from experiments.training.reinforce import (
 )
 from oracle.batch_game import draw_pool
 from terms.cells import suite_cells
+from terms.vectors import VECTOR_SIZE
 
 SMALL = TrainSettings(num_updates=40, batch=128, hidden=8, num_gains=9, validate_every=40, num_validation=400)
 
@@ -69,7 +70,7 @@ def test_only_moves_that_the_rules_allow_are_made():
 
 def by_hand(round_, potential, earned, episode):
     n = len(round_)
-    empty = np.zeros((n, 1))
+    empty = np.zeros((n, VECTOR_SIZE))
     return PlayedBatch(
         empty, np.zeros(n, dtype=int), np.array(episode), np.array(round_), np.array(potential),
         np.ones((n, 1), bool), np.array(earned), np.array(earned),
@@ -82,6 +83,10 @@ def test_credits_by_hand():
     np.testing.assert_allclose(returns(played, Credit.TERMINAL, rng), [0.1, -0.1, 0.0])
     np.testing.assert_allclose(returns(played, Credit.EXACT, rng), [0.2, -0.2, 0.0])
     shuffled = {tuple(np.round(returns(played, Credit.SHUFFLED, rng), 6)) for _ in range(20)}
+    later = by_hand([1, 1, 2], [0.2, 0.4, 0.3], [0.5, 0.3], [0, 1, 0])  # 0.3 - 0.2 and 0.3 - 0.4 in round 1
+    np.testing.assert_allclose(returns(later, Credit.TURN, rng), [0.1, -0.1, 0.0], atol=1e-12)
+    later.x[1, 1] = 1.0  # the agent opens there: another baseline
+    np.testing.assert_allclose(returns(later, Credit.TURN, rng), [0.0, 0.0, 0.0], atol=1e-12)
     assert shuffled == {(0.2, -0.2, 0.0), (0.0, -0.0, 0.0)} or len(shuffled) == 2
 
 
