@@ -79,8 +79,9 @@ print(f"value at the start and turn rewards: {total:.6f}; utility: {record.utili
 # ## Does it help a learner?
 #
 # A policy of one hidden layer learns by REINFORCE in the compiled game: paid at the end (*terminal*), by exact turn
-# rewards (*exact*), and by the turn rewards of other episodes in the same round (*shuffled*), a placebo with the same
-# numbers in the wrong places. Validation episodes are drawn from another split.
+# rewards added up from the move on (*exact*), by its own turn reward alone (*turn*), and by the values of other
+# episodes in the same round (*shuffled*), a placebo with the same numbers in the wrong places. Validation episodes are
+# drawn from another split.
 
 # %%
 curves = {

@@ -85,7 +85,7 @@ def test_credits_by_hand():
     shuffled = {tuple(np.round(returns(played, Credit.SHUFFLED, rng), 6)) for _ in range(20)}
     later = by_hand([1, 1, 2], [0.2, 0.4, 0.3], [0.5, 0.3], [0, 1, 0])  # 0.3 - 0.2 and 0.3 - 0.4 in round 1
     np.testing.assert_allclose(returns(later, Credit.TURN, rng), [0.1, -0.1, 0.0], atol=1e-12)
-    later.x[1, 1] = 1.0  # the agent opens there: another baseline
+    later.x[1, 2] = 1.0  # the agent opens there: another baseline
     np.testing.assert_allclose(returns(later, Credit.TURN, rng), [0.0, 0.0, 0.0], atol=1e-12)
     assert shuffled == {(0.2, -0.2, 0.0), (0.0, -0.0, 0.0)} or len(shuffled) == 2
 
