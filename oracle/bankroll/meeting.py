@@ -15,15 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from commerce.bankroll import BankrollConfig
 from commerce.economics import SESSION_ECONOMICS, ChainConfig, EconomicsConfig, UnitEconomics
 from oracle.bankroll.closing import closing_of
+from oracle.bankroll.near_certain import NearCertainPlayer
 from oracle.bankroll.supplier_memory import Laws, SupplierMemory, end_meeting, start_meeting
 from oracle.kernels.planning import CompiledPlanner, best_offer
 from oracle.planner import BeliefTracker, FittedAgent
 from oracle.posterior import seat_of
 from oracle.prior import SCALE, Knowledge
 from oracle.shipped import values_for
-from terms.episode import recorded_moves
+from terms.episode import play, recorded_moves
 from terms.game import Game
 from terms.records import EpisodeRecord
 from terms.scenario import Scenario
@@ -104,6 +106,18 @@ class MeetingPlanners:
             game.step(Accept() if caution.takes(view) else Reject() if caution.leaves(view) else move)
         record = game.record("planner")
         return Path(tuple(views), record.price, self._after(tracker, record, memory))
+
+    def play_as_if_sure(
+        self,
+        scenario: Scenario,
+        money: UnitEconomics,
+        memory: SupplierMemory | None,
+        rules: BankrollConfig,
+        quantile: float,
+    ) -> EpisodeRecord:
+        """Play ``scenario`` against nearly the hardest type believed in (:mod:`oracle.bankroll.near_certain`)."""
+        tracker = start_meeting(self.laws(scenario.family), seat_of(Game(scenario).observe()), memory)
+        return play(scenario, NearCertainPlayer(scenario, money, rules, tracker, quantile))
 
     def remember(self, record: EpisodeRecord, scenario: Scenario, memory: SupplierMemory | None) -> SupplierMemory:
         """Return what is remembered after the talk of ``record``, whoever had it."""

@@ -4,7 +4,8 @@ Belief classes count the meetings remembered with a supplier, from stranger to f
 afresh, apart from those of any session. The planner meets each five times and carries its belief along; then it plays
 the same new meetings with the memory of none and of each number of these. Each recorded path yields the outcome
 of every caution (:mod:`oracle.bankroll.meeting`), so all classes and plans are compared on the same draws. Beside these
-stand leaving at once and the fixed concessions, which remember nothing.
+stand leaving at once, the fixed concessions, which remember nothing, and, with suppliers met before, the best reply in
+money to nearly the hardest type that is believed in.
 
 What is exact and what is not: given these laws the dynamic program is exact. The laws are sample means, the plans are
 few, and in later meetings what is remembered is what the planner without caution would have seen. In pool mode the
@@ -41,22 +42,29 @@ CLASSES = ("stranger", "met once", "met twice", "met 3 times", "met 4 times", "m
 EAGER = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 EXITS = (0.0, 1.0, 3.0, 6.0)
 RATES = (0.3, 0.1)
+QUANTILES = (0.7, 0.8, 0.9)
 LEAVE = "leave at once"
 SEED_SHIFT = 1_000_003
 """Laws are drawn with another seed than sessions, so that a policy is never played on what it was fitted to."""
 
 
 class TalkPlan(NamedTuple):
-    """A plan by name: a caution of the planner, a fixed concession rate, or leaving at once (both ``None``)."""
+    """A plan by name; with nothing else it is leaving at once.
+
+    ``caution`` stops the planner, ``rate`` is that of a fixed concession, ``quantile`` that of the supplier's
+    reservation which :mod:`oracle.bankroll.near_certain` replies to.
+    """
 
     name: str
     caution: Caution | None = None
     rate: float | None = None
+    quantile: float | None = None
 
 
 PLANS = (
     *(TalkPlan(f"eager {eager:g}, exit {leave:g}", Caution(eager, leave)) for eager in EAGER for leave in EXITS),
     *(TalkPlan(f"fixed {rate:g}", rate=rate) for rate in RATES),
+    *(TalkPlan(f"as if sure, {quantile:g}", quantile=quantile) for quantile in QUANTILES),
     TalkPlan(LEAVE),
 )
 
@@ -122,19 +130,32 @@ def sample_outcomes(
             money = unit_economics(scenario, economics)
             best[number, judged] = stage_value(stage_of(scenario, money), 0.0, rules, identity)
             for class_, known in enumerate(memories):
-                found = _stopped(table.play(scenario, money, known), scenario, money, rules)
+                tables = (table, known)
+                found = _stopped(table.play(scenario, money, known), scenario, money, rules, tables)
                 net[class_, :, number, judged], learnt[class_, :, number, judged] = found
         if progress is not None:
             progress(number + 1, settings.num_suppliers)
     return PlanOutcomes(net, learnt, best)
 
 
-def _stopped(path: Path, scenario: Scenario, money: UnitEconomics, rules: BankrollConfig) -> tuple[Ints, Ints]:
+def _stopped(
+    path: Path,
+    scenario: Scenario,
+    money: UnitEconomics,
+    rules: BankrollConfig,
+    known: tuple[MeetingPlanners, SupplierMemory | None],
+) -> tuple[Ints, Ints]:
     """Return what every plan brings and whether anything is learnt of the supplier, both (plans,)."""
     net, learnt = np.zeros(len(PLANS), dtype=np.int64), np.zeros(len(PLANS), dtype=np.int64)
     for plan, each in enumerate(PLANS):
         if each.rate is not None:
             record = play(scenario, FixedConcession(each.rate))
+            ending = Ending(record.price, record.rounds_played)
+            learnt[plan] = 1
+        elif each.quantile is not None:
+            if known[1] is None:
+                continue  # no plan for a stranger
+            record = known[0].play_as_if_sure(scenario, money, known[1], rules, each.quantile)
             ending = Ending(record.price, record.rounds_played)
             learnt[plan] = 1
         elif each.caution is None:
@@ -160,7 +181,9 @@ def build_problem(
     classes = len(CLASSES)
     laws = {}
     for m in range(classes):
-        for plan in range(len(PLANS)):
+        for plan, each in enumerate(PLANS):
+            if each.quantile is not None and m == 0:
+                continue
             posted = np.minimum(m + outcomes.learnt[m, plan].ravel(), classes - 1)
             laws[m, plan] = stage_law(outcomes.net_cents[m, plan].ravel(), step=step_cents, posted=posted)
     follow = class_chain(rules, classes) if is_remembering else _strangers(rules.horizon, classes)

@@ -19,13 +19,14 @@ from terms.scenario import Scenario
 
 
 class Period(NamedTuple):
-    """What a player sees before a period: ``number`` from 1, and cash."""
+    """What a player sees before a period: ``number`` from 1, cash, and the rules of the session."""
 
     number: int
     scenario: Scenario
     supplier: ChainSupplier
     money: UnitEconomics
     cash_cents: int
+    rules: BankrollConfig
 
 
 PlayPeriod = Callable[[Period], Ending]
@@ -50,7 +51,7 @@ def run_session(
     cash, path, is_ruined = rules.initial_cents, [rules.initial_cents], False
     for number, (supplier, scenario) in enumerate(zip(chain.who, chain.scenarios, strict=True), 1):
         money = unit_economics(scenario, economics)
-        price, rounds = player(Period(number, scenario, supplier, money, cash))
+        price, rounds = player(Period(number, scenario, supplier, money, cash, rules))
         cash, is_ruined = settle(cash, money.profit_cents(price), rounds, rules)
         path.append(cash)
         if is_ruined:
@@ -86,6 +87,9 @@ class PolicyPlayer:
         if plan.caution is not None:
             path = self.table.play(period.scenario, period.money, memory, plan.caution)
             return Ending(path.price, len(path.rounds)), path.memory
+        if plan.quantile is not None:
+            record = self.table.play_as_if_sure(period.scenario, period.money, memory, period.rules, plan.quantile)
+            return Ending(record.price, record.rounds_played), self.table.remember(record, period.scenario, memory)
         agent = _leave if plan.rate is None else FixedConcession(plan.rate)
         record = play(period.scenario, agent)
         return Ending(record.price, record.rounds_played), self.table.remember(record, period.scenario, memory)

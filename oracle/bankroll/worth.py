@@ -35,7 +35,7 @@ from terms.estimates import Estimate
 from terms.intervals import LEVEL
 
 NUM_GROUPS = 10
-MENU_VERSION = 3  # raise it when plans, classes or the way they are played change
+MENU_VERSION = 4  # raise it when plans, classes or the way they are played change
 
 
 @dataclass(frozen=True, eq=False)
