@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.convergence import ConvergenceError
-from oracle.kernels.paths import GREEDY, RAMP, RANDOM, Exploration, Paths, explore, regression_rows
+from oracle.kernels.paths import FALLING, GREEDY, RAMP, RANDOM, Exploration, Paths, explore, regression_rows
 from oracle.kernels.planning import CompiledPlanner
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.model import Model, Priors, build_model, build_priors
@@ -37,7 +37,8 @@ FITTED_GRID = Grid(1.0, 9)
 class TrainingSettings:
     """Sizes of one training: paths, net width and fitting steps, quadrature nodes, offer grid, belief grid.
 
-    ``tolerance`` is the largest held-out error of any round, in percent of R, with which the result may be used.
+    ``tolerance`` is the largest held-out error of any round, in percent of R, with which the result may be used. A
+    ``falling_share`` of the paths has offers that go back, and then the search looks there too.
     """
 
     num_paths: int = 4000
@@ -49,13 +50,20 @@ class TrainingSettings:
     grid: Grid = FITTED_GRID
     threads: int = 2
     tolerance: float = 0.5
+    falling_share: float = 0.0
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether values hold, and offers are searched, after and below the last own offer."""
+        return self.falling_share > 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedValues:
     """Nets of every round with what they were fitted for, and diagnostics of the fit.
 
-    ``rmse`` (rounds + 1,) is the held-out error of each round in percent of R; ``seconds`` the training time.
+    ``rmse`` (rounds + 1,) is the held-out error of each round in percent of R; ``seconds`` the training time;
+    ``goes_back`` says that histories with offers that go back were among those fitted.
     """
 
     knowledge: Knowledge
@@ -63,18 +71,21 @@ class FittedValues:
     nets: Nets
     rmse: Floats
     seconds: float
+    goes_back: bool = False
 
 
-def make_planner(model: Model, nets: Nets, *, num_nodes: int, step: float, halvings: int) -> CompiledPlanner:
+def make_planner(
+    model: Model, nets: Nets, *, num_nodes: int, step: float, halvings: int, goes_back: bool = False
+) -> CompiledPlanner:
     """Return a planner with a Gauss-Legendre rule of ``num_nodes``."""
     nodes, weights = np.polynomial.legendre.leggauss(num_nodes)
-    return CompiledPlanner(model, nets, nodes, weights, step, halvings)
+    return CompiledPlanner(model, nets, nodes, weights, step, halvings, goes_back)
 
 
-def empty_nets(horizon: int, hidden: int) -> Nets:
+def empty_nets(horizon: int, hidden: int, inputs: int = NUM_FEATURES) -> Nets:
     """Return nets that value every continuation at 0."""
     return Nets(
-        np.zeros((horizon + 1, NUM_FEATURES, hidden)),
+        np.zeros((horizon + 1, inputs, hidden)),
         np.zeros((horizon + 1, hidden)),
         np.zeros((horizon + 1, hidden, hidden)),
         np.zeros((horizon + 1, hidden)),
@@ -106,15 +117,16 @@ def train(
         is_last = number == passes - 1
         size = settings.num_paths if is_last else settings.num_paths // 3
         planner = make_planner(
-            model, nets, num_nodes=settings.num_nodes, step=settings.offer_step, halvings=settings.halvings
-        )
+            model, nets, num_nodes=settings.num_nodes, step=settings.offer_step, halvings=settings.halvings,
+            goes_back=settings.goes_back,
+        )  # fmt: skip
         priors = build_priors(knowledge, draw_owns(knowledge, size, rng), settings.grid)
         paths = sample_paths(priors, planner, settings, greedy_share=0.6 if number else 0.0, rng=rng)
         rmse = _regress(priors, paths, planner, settings, rng, warm=number > 0)
     worst = float(np.nanmax(rmse))
     if not worst <= settings.tolerance:
         raise ConvergenceError("fitted value iteration", worst, settings.tolerance)
-    return FittedValues(knowledge, settings.grid, nets, rmse, time.perf_counter() - begin)
+    return FittedValues(knowledge, settings.grid, nets, rmse, time.perf_counter() - begin, settings.goes_back)
 
 
 def sample_paths(
@@ -124,12 +136,18 @@ def sample_paths(
     *,
     greedy_share: float,
     rng: np.random.Generator,
+    unit: float = 1.0,
 ) -> Paths:
-    """Sample what is seen on exploring paths, half of them opened by the agent."""
+    """Sample what is seen on exploring paths, half of them opened by the agent.
+
+    ``unit`` is the part of the price range that reservations are laid on: steps of exploring offers are scaled by it.
+    """
     n, horizon = len(priors.own), planner.model.rules.horizon
-    other = (1 - greedy_share) / 2
-    style = rng.choice([RAMP, RANDOM, GREEDY], size=n, p=[other, other, greedy_share])
-    plan = Exploration(style, _exploration(style, rng), rng.integers(0, 2, n))
+    rising = 1 - settings.falling_share
+    other = rising * (1 - greedy_share) / 2
+    shares = [other, other, rising * greedy_share, settings.falling_share]
+    style = rng.choice([RAMP, RANDOM, GREEDY, FALLING], size=n, p=shares)
+    plan = Exploration(style, _exploration(style, rng) * np.array([1, 1, 1, unit]), rng.integers(0, 2, n))
     draws = rng.random((n, horizon, 10))
     draws[:, :, 2] = rng.standard_normal((n, horizon))
     paths = Paths(
@@ -166,10 +184,10 @@ def _regress(
         in_threads(work, n, settings.threads)
         used = np.isfinite(y)
         x, y = x[used], y[used]
-        own = _net_of(nets, k) if warm else previous
+        own = net_of(nets, k) if warm else previous
         start = initial_net(NUM_FEATURES, settings.hidden, rng) if own is None else standardised(own, x, y)
         result = fit(x, y, start, steps=settings.steps, rng=rng)
-        _store(nets, k, result.net)
+        store_net(nets, k, result.net)
         previous, rmse[k] = result.net, result.held_out_rmse
     return rmse
 
@@ -182,10 +200,12 @@ def in_threads(work: Callable[[tuple[int, int]], object], n: int, threads: int) 
         list(pool.map(work, spans))
 
 
-def _net_of(nets: Nets, k: int) -> Net:
+def net_of(nets: Nets, k: int) -> Net:
+    """Return the net of round ``k``; its arrays are views."""
     return Net(nets.w1[k], nets.b1[k], nets.w2[k], nets.b2[k], nets.w3[k], np.asarray(nets.b3[k]))
 
 
-def _store(nets: Nets, k: int, net: Net) -> None:
+def store_net(nets: Nets, k: int, net: Net) -> None:
+    """Write the net of round ``k`` in place."""
     for target, part in zip(nets, net, strict=True):
         target[k] = part

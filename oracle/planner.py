@@ -17,7 +17,7 @@ from oracle.kernels.paths import decide_once
 from oracle.kernels.planning import CompiledPlanner, State, offer_values
 from oracle.model import Model, build_model
 from oracle.posterior import SENTIMENTS, seat_of
-from oracle.prior import Grid, Knowledge, Seat, build_prior
+from oracle.prior import Grid, Knowledge, Seat, build_prior, unit_of
 from terms.aliases import Floats
 from terms.cues import POSTURES
 from terms.types import Accept, Action, Belief, Cue, Observation, Offer, Reject, Role
@@ -115,7 +115,10 @@ class BeliefTracker:
 
 @dataclass(frozen=True, eq=False)
 class FittedAgent:
-    """Plays the Bayes optimum of ``values``. Search settings are finer than in training: they cost only time."""
+    """Plays the Bayes optimum of ``values``. Search settings are finer than in training: they cost only time.
+
+    ``offer_step`` is in percent of what reservations are laid on.
+    """
 
     values: FittedValues
     offer_step: float = 2.0
@@ -134,8 +137,9 @@ class FittedAgent:
         """Return what decisions are computed with."""
         model = build_model(self.values.knowledge, self.values.grid)
         return make_planner(
-            model, self.values.nets, num_nodes=self.num_nodes, step=self.offer_step, halvings=self.halvings
-        )
+            model, self.values.nets, num_nodes=self.num_nodes, step=self.offer_step * unit_of(self.values.knowledge),
+            halvings=self.halvings, goes_back=self.values.goes_back,
+        )  # fmt: skip
 
     def act(self, observation: Observation) -> Action:
         """Update the belief and take the best decision."""

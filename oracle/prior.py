@@ -119,6 +119,16 @@ class Seat:
         return self.to_canonical(self.reservation_price)
 
 
+def is_framed(knowledge: Knowledge) -> bool:
+    """Return whether reservations are laid on a part of the price range only."""
+    return knowledge.frame != (0.0, SCALE)
+
+
+def unit_of(knowledge: Knowledge) -> float:
+    """Return the width of the frame as a share of the price range."""
+    return knowledge.frame[1] / SCALE
+
+
 class TypeGroup(NamedTuple):
     """One behavioural class of columns."""
 

@@ -2,7 +2,8 @@
 
 Every family has values for three standard priors: ``overlap``, ``urgency_shift`` and ``unknown`` (the three released
 regimes, equally likely). In a game known to have no deal nothing can be earned, so its values are zero and need no
-file. Any other knowledge is fitted once and kept in the cache (:mod:`oracle.solution_cache`).
+file. On the items of a catalogue one file a family serves every item and prior (:mod:`oracle.framed`). Any other
+knowledge is fitted once and kept in the cache (:mod:`oracle.solution_cache`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from oracle.fitted import FittedValues, TrainingSettings, empty_nets, train
+from oracle.framed import NUM_INPUTS, FramedFit, fit_frames, on_frame
 from oracle.kernels.value import NUM_FEATURES, Nets
 from oracle.planner import FittedAgent
-from oracle.prior import RELEASED_REGIMES, SCALE, Knowledge
+from oracle.prior import RELEASED_REGIMES, SCALE, Knowledge, is_framed, unit_of
 from oracle.solution_cache import Arrays, from_bytes, load_or_solve, solution_key, store, to_bytes
 from terms.aliases import Floats
 from terms.config import GameConfig
@@ -34,10 +36,14 @@ STANDARD_PRIORS: dict[str, tuple[Regime, ...]] = {
     "urgency_shift": (Regime.URGENCY_SHIFT,),
     "unknown": RELEASED_REGIMES,
 }
+CATALOGUE = "catalogue"
 SETTINGS = TrainingSettings()
 THOROUGH = replace(SETTINGS, num_paths=9000, steps=25, num_nodes=10, halvings=1)
 """Three times the work, where it pays: against taciturn counterparts the policy then earns 0.5 to 0.9 % of the mean
 zopa more (two samples of 4,000 fresh episodes, standard error 0.13 each), against adversarial ones 0.4 % less."""
+FRAMED = replace(SETTINGS, num_paths=8000, hidden=20, steps=25, tolerance=1.0)
+NUM_FRAMES = 160
+"""Frames of one fit; its tolerance is in percent of the frame."""
 THOROUGH_FOR = frozenset({("taciturn", "overlap")})
 VALUES_VERSION = 1  # raise it when the meaning of a feature or a parameter changes
 TRAINING_SEED = 20_260_513
@@ -66,34 +72,51 @@ class Check:
 
 
 def values_key(knowledge: Knowledge, settings: TrainingSettings) -> str:
-    """Return the digest of everything fitted values depend on; words and shown history do not count."""
+    """Return the digest of everything fitted values depend on; words and shown history do not count.
+
+    Those of a catalogue depend neither on the item nor on the prior.
+    """
     config = knowledge.config.model_dump(mode="json", exclude={"show_messages", "history_window"})
     sizes = {name: value for name, value in asdict(settings).items() if name != "threads"}
-    frame = {} if knowledge.frame == (0.0, SCALE) else {"frame": list(knowledge.frame)}
+    if not settings.goes_back:
+        del sizes["falling_share"]
+    prior = (
+        {"frames": NUM_FRAMES, "inputs": NUM_INPUTS}
+        if is_framed(knowledge) and knowledge.regimes != (Regime.NO_DEAL,)
+        else {
+            "regimes": list(knowledge.regimes),
+            "geometry": knowledge.geometry,
+            "objective": knowledge.objective,
+        }
+    )
     return solution_key(
         {
             "version": VALUES_VERSION,
             "features": NUM_FEATURES,
             "config": config,
-            "regimes": list(knowledge.regimes),
             "families": list(knowledge.families),
-            "geometry": knowledge.geometry,
-            "objective": knowledge.objective,
             "settings": sizes,
-            **frame,
+            **prior,
         }
     )
 
 
 def standard_knowledge(family: Family | str, prior: str) -> Knowledge:
-    """Return what an agent knows that is told the family and one of the standard priors."""
+    """Return what an agent knows that is told the family and one of the standard priors.
+
+    ``catalogue`` stands for all of them on any item: the item here is one like any other.
+    """
+    if prior == CATALOGUE:
+        return Knowledge(GameConfig(), RELEASED_REGIMES, (Family(family),), frame=(SCALE / 4, SCALE / 4))
     if prior not in STANDARD_PRIORS:
-        raise ValueError(f"prior={prior!r}, allowed are {', '.join(STANDARD_PRIORS)}")
+        raise ValueError(f"prior={prior!r}, allowed are {', '.join([*STANDARD_PRIORS, CATALOGUE])}")
     return Knowledge(GameConfig(), STANDARD_PRIORS[prior], (Family(family),))
 
 
 def settings_for(knowledge: Knowledge) -> TrainingSettings:
     """Return how values for ``knowledge`` are fitted."""
+    if is_framed(knowledge):
+        return FRAMED
     priors = [name for name, regimes in STANDARD_PRIORS.items() if regimes == knowledge.regimes]
     names = {(family.value, prior) for family in knowledge.families for prior in priors}
     is_standard = len(knowledge.families) == 1 and knowledge.objective == "utility"
@@ -206,8 +229,11 @@ def _earnings(rows: Floats) -> dict[str, Any]:
     }
 
 
-def _fit(knowledge: Knowledge, settings: TrainingSettings) -> FittedValues:
-    return train(knowledge, settings, rng=np.random.default_rng(TRAINING_SEED))
+def _fit(knowledge: Knowledge, settings: TrainingSettings) -> FittedValues | FramedFit:
+    rng = np.random.default_rng(TRAINING_SEED)
+    if is_framed(knowledge):
+        return fit_frames(knowledge, settings, num_frames=NUM_FRAMES, rng=rng)
+    return train(knowledge, settings, rng=rng)
 
 
 @lru_cache(maxsize=32)
@@ -216,16 +242,20 @@ def _shipped(key: str) -> Arrays | None:
     return from_bytes(key, file.read_bytes()) if file.is_file() else None
 
 
-def _to_arrays(values: FittedValues) -> Arrays:
+def _to_arrays(values: FittedValues | FramedFit) -> Arrays:
     nets = {name: part.astype(np.float32) for name, part in values.nets._asdict().items()}
     return {**nets, "rmse": values.rmse, "seconds": np.array(values.seconds)}
 
 
 def _from_arrays(arrays: Arrays, knowledge: Knowledge, settings: TrainingSettings) -> FittedValues:
     nets = Nets(*(np.ascontiguousarray(arrays[name], dtype=np.float64) for name in Nets._fields))
-    return FittedValues(knowledge, settings.grid, nets, arrays["rmse"], float(arrays["seconds"]))
+    rmse, seconds = arrays["rmse"], float(arrays["seconds"])
+    if is_framed(knowledge):
+        unit = unit_of(knowledge)
+        nets, rmse = on_frame(nets, unit), rmse * unit
+    return FittedValues(knowledge, settings.grid, nets, rmse, seconds, settings.goes_back)
 
 
 def standard_names() -> list[tuple[str, str]]:
-    """Return every shipped (family, prior)."""
+    """Return every shipped (family, prior) of the game without a catalogue."""
     return [(family.value, prior) for family in Family for prior in STANDARD_PRIORS]

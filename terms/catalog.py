@@ -1,9 +1,9 @@
 """Data-grounded episodes: a catalogue of priced items replaces the synthetic geometry (paper, section 3.3).
 
-Each item has a reference price and a historic low and high; each category has public bounds, the lowest low and highest
-high of its items. Reservations lie on an interval of the item's own spread ``s = high - low``, centred on the reference
-and moved inside the category's bounds; on it the three regimes draw exactly as on the synthetic range. Kernel and
-metrics are unchanged.
+Each item has a reference price and a historic low and high; each category has public bounds, those its rows state or
+else the lowest low and highest high of its items. Reservations lie on an interval of the item's own spread ``s = high -
+low``, centred on the reference and moved inside the category's bounds; on it the three regimes draw exactly as on the
+synthetic range. Kernel and metrics are unchanged.
 
 This is the one module of the game that opens files. No row disappears: every dropped one is listed with its reason.
 """
@@ -11,12 +11,12 @@ This is the one module of the game that opens files. No row disappears: every dr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from terms.catalog_columns import KNOWN_COLUMNS, ItemColumns, find_columns
+from terms.catalog_columns import BOUNDS, KNOWN_COLUMNS, ItemColumns, find_columns
 from terms.catalog_rows import READABLE_SUFFIXES, RowFault, column_key, read_table
 from terms.cells import Cell, suite_cells
 from terms.config import PRICE_LIMIT, GameConfig
@@ -42,13 +42,28 @@ class DroppedRow(NamedTuple):
     detail: str
 
 
+class Bounds(NamedTuple):
+    """Public price bounds of a category."""
+
+    low: float
+    high: float
+
+
+class _Row(NamedTuple):
+    """What a row holds: an item, and the bounds it states for its category, if any."""
+
+    product: Product
+    bounds: Bounds | None
+
+
 @dataclass(frozen=True)
 class Catalog:
-    """Usable items, dropped rows, and a hash of the files they came from."""
+    """Usable items, dropped rows, a hash of the files they came from, and the bounds stated for categories."""
 
     products: tuple[Product, ...]
     dropped: tuple[DroppedRow, ...]
     digest: str
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
     @property
     def num_read(self) -> int:
@@ -84,24 +99,25 @@ def load_catalog(path: str | Path, columns: Mapping[str, str] | None = None) -> 
     Raises
     ------
     ValueError
-        If there is no such file, a file is not readable as what its name says or lacks a column, or no row is usable.
+        If there is no such file, a file is not readable as what its name says or lacks a column, no row is usable, or
+        rows of one category state different bounds.
     """
-    products: list[Product] = []
-    dropped: list[DroppedRow] = []
-    seen: set[tuple[str, str]] = set()
+    rows: list[tuple[str, int, _Row | RowFault]] = []
     digest = hashlib.sha256()
     for file in _files(Path(path)):
         content = file.read_bytes()
         digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content + b"\0")
-        for number, product in enumerate(_items(file, content, columns), 1):
-            if isinstance(product, Product) and (product.category, product.name) in seen:
-                product = RowFault("duplicate", f"name={_cut(product.name)} already read")
-            if isinstance(product, Product):
-                seen.add((product.category, product.name))
-                products.append(product)
-            else:
-                dropped.append(DroppedRow(file.name, number, *product))
-    catalog = Catalog(tuple(products), tuple(dropped), digest.hexdigest())
+        rows.extend((file.name, number, row) for number, row in enumerate(_items(file, content, columns), 1))
+    bounds = _stated_bounds(path, (row for _, _, row in rows if isinstance(row, _Row)))
+    products: dict[tuple[str, str], Product] = {}
+    dropped: list[DroppedRow] = []
+    for name, number, row in rows:
+        usable = _usable(row, products, bounds)
+        if isinstance(usable, RowFault):
+            dropped.append(DroppedRow(name, number, *usable))
+        else:
+            products[usable.category, usable.name] = usable
+    catalog = Catalog(tuple(products.values()), tuple(dropped), digest.hexdigest(), bounds)
     if not products:
         raise ValueError(
             f"path={str(path)!r} has no usable row; dropped: {catalog.dropped_by_reason or 'nothing read'}"
@@ -123,7 +139,7 @@ def catalog_suite(
     See :func:`load_catalog` for the rows that were left out.
     """
     catalog = source if isinstance(source, Catalog) else load_catalog(source)
-    frames = [_frames(items) for items in catalog.by_category.values()]
+    frames = [_frames(items, catalog.bounds.get(name)) for name, items in catalog.by_category.items()]
 
     def frame(cell: Cell, episode: int) -> PriceFrame:
         rng = keyed_stream("product", seed, cell, episode)
@@ -133,8 +149,37 @@ def catalog_suite(
     return drawn_suite("catalog", seed, suite_cells(regimes, families), n_per_cell, frame, config or GameConfig())
 
 
-def _frames(category: Sequence[Product]) -> list[PriceFrame]:
-    price_min, price_max = min(item.low_price for item in category), max(item.high_price for item in category)
+def _stated_bounds(path: str | Path, rows: Iterable[_Row]) -> dict[str, Bounds]:
+    found: dict[str, Bounds] = {}
+    for product, bounds in rows:
+        if bounds is not None and found.setdefault(product.category, bounds) != bounds:
+            one, other = found[product.category], bounds
+            raise ValueError(
+                f"path={str(path)!r}: category={_cut(product.category)} is stated to lie in [{one.low}, {one.high}] "
+                f"and in [{other.low}, {other.high}]; needed is one pair of bounds a category"
+            )
+    return found
+
+
+def _usable(
+    row: _Row | RowFault, earlier: Mapping[tuple[str, str], Product], bounds: Mapping[str, Bounds]
+) -> Product | RowFault:
+    """Return the item of ``row``, or why it cannot be used beside the others."""
+    if isinstance(row, RowFault):
+        return row
+    product, limits = row.product, bounds.get(row.product.category)
+    if (product.category, product.name) in earlier:
+        return RowFault("duplicate", f"name={_cut(product.name)} already read")
+    if limits is not None and not limits.low <= product.low_price < product.high_price <= limits.high:
+        span = f"[{product.low_price}, {product.high_price}]"
+        return RowFault("outside the bounds of its category", f"{span} not in [{limits.low}, {limits.high}]")
+    return product
+
+
+def _frames(category: Sequence[Product], stated: Bounds | None) -> list[PriceFrame]:
+    price_min, price_max = stated or (
+        min(item.low_price for item in category), max(item.high_price for item in category)
+    )  # fmt: skip
     return [PriceFrame.around(item, price_min, price_max) for item in category]
 
 
@@ -150,7 +195,7 @@ def _is_readable(file: Path) -> bool:
     return file.suffix.lower() in READABLE_SUFFIXES and file.is_file()
 
 
-def _items(file: Path, content: bytes, given: Mapping[str, str] | None) -> list[Product | RowFault]:
+def _items(file: Path, content: bytes, given: Mapping[str, str] | None) -> list[_Row | RowFault]:
     table = read_table(str(file), content, KNOWN_COLUMNS.union(map(column_key, (given or {}).values())))
     if not any(isinstance(row, Mapping) for row in table.rows):
         return [row for row in table.rows if isinstance(row, RowFault)]
@@ -158,32 +203,57 @@ def _items(file: Path, content: bytes, given: Mapping[str, str] | None) -> list[
     return [row if isinstance(row, RowFault) else _read_row(row, columns, file.stem) for row in table.rows]
 
 
-def _read_row(row: Mapping[str, Any], columns: ItemColumns, default_category: str) -> Product | RowFault:
+def _read_row(row: Mapping[str, Any], columns: ItemColumns, default_category: str) -> _Row | RowFault:
     name, details = columns.text(row, "name"), columns.text(row, "details")[:DETAILS_LENGTH]
     category = columns.text(row, "category") or default_category
     if not name:
         return RowFault("empty field", "name")
-    for field, text in (("name", name), ("category", category), ("details", details)):
+    for what, text in (("name", name), ("category", category), ("details", details)):
         if any(not char.isprintable() and (ord(char) < 32 or 0xD800 <= ord(char) < 0xE000) for char in text):
-            return RowFault("unreadable text", f"{field}={_cut(text)}")
-    prices: list[float] = []
-    for field in _PRICES:
-        if field in columns.shares:
-            prices.append(prices[0] * columns.shares[field])
-            continue
-        raw = columns.value(row, field)
-        if raw is None:
-            return RowFault("empty field", field)
-        price = _price(raw)
-        if price is None:
-            return RowFault("unreadable price", f"{field}={_cut(raw)}")
-        prices.append(price)
+            return RowFault("unreadable text", f"{what}={_cut(text)}")
+    prices = _read_prices(row, columns)
+    if isinstance(prices, RowFault):
+        return prices
     reference, low, high = prices
     if not (low > 0 and high - low > MIN_SPREAD * high):
         return RowFault("no price spread", f"low_price={low}, high_price={high}")
     if not low <= reference <= high:
         return RowFault("reference outside low and high", f"reference_price={reference} not in [{low}, {high}]")
-    return Product(name, category, reference, low, high, details)
+    bounds = _read_bounds(row, columns)
+    if isinstance(bounds, RowFault):
+        return bounds
+    return _Row(Product(name, category, reference, low, high, details), bounds)
+
+
+def _read_prices(row: Mapping[str, Any], columns: ItemColumns) -> list[float] | RowFault:
+    prices: list[float] = []
+    for name in _PRICES:
+        if name in columns.shares:
+            prices.append(prices[0] * columns.shares[name])
+            continue
+        raw = columns.value(row, name)
+        if raw is None:
+            return RowFault("empty field", name)
+        price = _price(raw)
+        if price is None:
+            return RowFault("unreadable price", f"{name}={_cut(raw)}")
+        prices.append(price)
+    return prices
+
+
+def _read_bounds(row: Mapping[str, Any], columns: ItemColumns) -> Bounds | RowFault | None:
+    """Return the bounds that a row states for its category, ``None`` if both cells are empty or there are none."""
+    raw = [columns.value(row, name) for name in BOUNDS]
+    if raw == [None, None]:
+        return None
+    ends = [None if each is None else _price(each) for each in raw]
+    for name, text, end in zip(BOUNDS, raw, ends, strict=True):
+        if end is None:
+            return RowFault("unreadable price", f"{name}={_cut(text)}")
+    low, high = (float(end or 0) for end in ends)
+    if not low < high:
+        return RowFault("no price spread", f"category_low={low}, category_high={high}")
+    return Bounds(low, high)
 
 
 def _cut(value: object) -> str:

@@ -5,6 +5,9 @@ The own one has three prices, as has AmazonHistoryPrice. Shop systems (Shopify, 
 have two: what an item sells at, and the list price it is compared with. Then reference and low are the selling price,
 high is the list price, and an item that sells at its list price has no spread and is dropped.
 
+Every layout may have ``category_low`` and ``category_high``, the public bounds of the item's category; a category for
+which no row states them has the lowest low and the highest high of its items.
+
 Anything else is mapped by the user, ``name=Title,price=Amount,low_price=80%,high_price=120%``: a column for each field,
 or for low and high a share of the reference price.
 """
@@ -18,11 +21,14 @@ from typing import Any, NamedTuple
 from terms.catalog_rows import column_key
 
 NEEDED = ("name", "reference_price", "low_price", "high_price")
-FIELDS = (*NEEDED, "category", "details")
+BOUNDS = ("category_low", "category_high")
+FIELDS = (*NEEDED, "category", "details", *BOUNDS)
 _ALIASES = {"price": "reference_price"}
 _SELLING = (
     "variant price", "sale price", "selling price", "discounted price", "discount price", "special price", "price",
 )  # fmt: skip
+_BOUND_COLUMNS = {"category_low": ("category low", "category low price"),
+                  "category_high": ("category high", "category high price")}  # fmt: skip
 #: Names of the columns of each layout, the preferred one first.
 LAYOUTS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
@@ -32,6 +38,7 @@ LAYOUTS: tuple[Mapping[str, tuple[str, ...]], ...] = (
         "low_price": ("low price", "lowest price"),
         "high_price": ("high price", "highest price"),
         "details": ("details", "description"),
+        **_BOUND_COLUMNS,
     },
     {
         "name": ("title", "product name", "name title", "name"),
@@ -46,6 +53,7 @@ LAYOUTS: tuple[Mapping[str, tuple[str, ...]], ...] = (
             "actual price", "original price", "mrp",
         ),
         "details": ("short description", "body (html)", "description", "about product"),
+        **_BOUND_COLUMNS,
     },
 )  # fmt: skip
 _SHARE = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)\s?%")

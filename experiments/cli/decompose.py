@@ -62,7 +62,6 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     player, processes = seat_player(agent, negotiator_options(model), spec.game, where)
     tell_plan([player], len(scenarios), plays=PLAYS_OF_AN_AGENT, is_dry=dry_run)
     prepared_bayes_optimal(scenarios)
-    has_values = not any(scenario.product for scenario in scenarios)
     run = default_folder(player, spec)
     apart = run.with_name(f"decompose-{run.name}")
     with (
@@ -70,7 +69,7 @@ def decompose(  # noqa: PLR0913 - one parameter an option
         open_executor(processes, where.scheduler, threads=player.concurrency) as executor,
         count_bar(len(scenarios), player.name) as progress,
     ):
-        arms = run_arms_on(executor, seated, scenarios, is_fitted=has_values, progress=progress)
+        arms = run_arms_on(executor, seated, scenarios, is_fitted=True, progress=progress)
     report = decompose_arms(player.name, arms, reference)
     found = decomposition_object(report, spec, half_width)
     for notice in spec.notices:

@@ -153,17 +153,11 @@ def _stdout_as_stderr() -> Iterator[None]:
 def prepared_bayes_optimal(
     scenarios: Sequence[Scenario], objective: Literal["utility", "se"] = "utility"
 ) -> BayesOptimal:
-    """Return the Bayes-optimal player with the values it needs at hand; with ``se`` it maximises SE+ instead.
-
-    On a catalogue it is the rule of thumb on the exact posterior, which needs none.
-    """
+    """Return the Bayes-optimal player with the values it needs at hand; with ``se`` it maximises SE+ instead."""
     from oracle.bayes_optimal import fitted_bayes_optimal
-    from oracle.interventions import BayesOptimal, told_for_efficiency, told_regime_and_family
+    from oracle.interventions import told_for_efficiency, told_regime_and_family
     from oracle.preparation import needed_knowledge
 
-    if any(scenario.product for scenario in scenarios):
-        note("note: fitted values would be needed for every item of the catalogue; the reference is the rule of thumb")
-        return BayesOptimal()
     told = told_for_efficiency if objective == "se" else told_regime_and_family
     _prepare(needed_knowledge(scenarios, told))
     return fitted_bayes_optimal(knowledge=told)
@@ -182,20 +176,17 @@ def prepare_player(name: str, player: Player, scenarios: Sequence[Scenario]) -> 
 
     if Need.VALUES not in needs_of(name):
         return player
-    if any(scenario.product for scenario in scenarios):
-        raise ValueError(
-            f"agent={name!r} would need values for every item of the catalogue; ramp, on the same belief, needs none"
-        )
     from oracle.player_registry import PLAYERS
     from oracle.preparation import needed_knowledge
-    from oracle.shipped import values_digest, values_for
+    from oracle.prior import is_framed
+    from oracle.shipped import CATALOGUE, values_digest, values_for
 
     needed = needed_knowledge(scenarios, PLAYERS[name].values_for)
     _prepare(needed)
-    digests = {
-        " ".join([*knowledge.families, *knowledge.regimes]): values_digest(values_for(knowledge))
-        for knowledge in needed
-    }
+    digests = {}
+    for told in needed:
+        prior = [CATALOGUE] if is_framed(told) else told.regimes
+        digests[" ".join([*told.families, *prior])] = values_digest(values_for(told))
     return as_player(player, {"fitted_values": digests})
 
 

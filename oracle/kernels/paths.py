@@ -30,7 +30,7 @@ from oracle.kernels.planning import CompiledPlanner, State, best_offer, state_fe
 from oracle.model import Model, Priors
 from terms.aliases import Floats, Ints
 
-RAMP, RANDOM, GREEDY = range(3)
+RAMP, RANDOM, GREEDY, FALLING = range(4)
 
 
 class Paths(NamedTuple):
@@ -109,13 +109,15 @@ def _answer(state: State, k: int, offer: float, draws: Floats, model: Model) -> 
 
 @inline
 def _explore(state: State, style: int, settings: Floats, draws: Floats, planner: CompiledPlanner) -> float:
-    """Return an exploring offer: a ramp of belief quantiles, a random rise, or the planner's with some noise."""
+    """Return an exploring offer: a ramp of belief quantiles, a random rise, or the planner's with noise or falls."""
     own, count = state.own, state.offers.shape[0]
     ceiling = min(own, state.standing) if state.opened else own
     last = float(state.offers[count - 1]) if count > 0 else max(0.0, own - float(settings[3]))
-    if style == GREEDY and draws[0] > settings[0]:
+    if style >= GREEDY and draws[0] > settings[0]:
         price, _ = best_offer(state, planner)
         return price if not math.isnan(price) else last
+    if style == FALLING and count > 0:
+        return float(max(0.0, last - settings[3] * draws[1]))
     if style == RAMP:
         share = settings[0] + (settings[1] - settings[0]) * ((state.round - 1) / 8.0) ** settings[2]
         running, price = 0.0, ceiling

@@ -35,6 +35,10 @@ from oracle.kernels.value import NUM_FEATURES, Marginals, Nets, bounded_value, f
 from oracle.model import Model
 from terms.aliases import Floats, Ints
 
+_SMALL_PART = 0.2
+_DROPS = 5
+"""How many steps below every reservation offers are searched that go back."""
+
 
 class State(NamedTuple):
     """The agent's information at its move; ``standing`` is 100 while nothing stands, ``opened`` then false."""
@@ -53,7 +57,7 @@ class CompiledPlanner(NamedTuple):
     """What a decision is computed with: the game, the fitted nets, and how finely it searches.
 
     ``nodes``, ``node_weights`` are a Gauss-Legendre rule on [-1, 1]; ``step`` is the coarse offer grid and
-    ``halvings`` how often it is halved around the best offer.
+    ``halvings`` how often it is halved around the best offer; ``goes_back`` also searches below the last own offer.
     """
 
     model: Model
@@ -62,6 +66,7 @@ class CompiledPlanner(NamedTuple):
     node_weights: Floats
     step: float
     halvings: int
+    goes_back: bool
 
 
 class Outlook(NamedTuple):
@@ -83,8 +88,12 @@ class Outlook(NamedTuple):
 
 
 @inline
-def _interval(state: State, low: Floats, top: Floats, rate: Floats, model: Model) -> tuple[float, float]:
-    """Return where the next price can lie: the support, cut at 4.5 standard deviations around its mean."""
+def _interval(state: State, low: Floats, top: Floats, rate: Floats, model: Model) -> tuple[float, float, float]:
+    """Return where the next price can lie: the support, cut at 4.5 standard deviations around its mean; and its cut.
+
+    Up to the highest possible reservation a price can be the counterpart's last. Where that part of the interval is
+    small, a rule over the whole would step over it, and it gets a rule of its own; else the cut is the right end.
+    """
     weights = state.weights
     rows = low.shape[0] - 1
     bottom, peak = state.standing, 0.0
@@ -102,9 +111,11 @@ def _interval(state: State, low: Floats, top: Floats, rate: Floats, model: Model
                     square += weight * (candidate * candidate + variance)
     if not state.opened:
         far = model.rules.harshness_high * model.columns.opening_scale.max()
-        return bottom, min(TOP, peak + far * (TOP - peak) + 4.5 * model.rules.opening_sd)
-    spread = 4.5 * math.sqrt(max(square - mean * mean, 0.0))
-    return max(bottom, mean - spread), min(state.standing, mean + spread)
+        left, right = bottom, min(TOP, peak + far * (TOP - peak) + 4.5 * model.rules.opening_sd)
+    else:
+        spread = 4.5 * math.sqrt(max(square - mean * mean, 0.0))
+        left, right = max(bottom, mean - spread), min(state.standing, mean + spread)
+    return left, right, (peak if 0.0 < peak - left < _SMALL_PART * (right - left) else right)
 
 
 @kernel
@@ -118,16 +129,18 @@ def look_ahead(state: State, planner: CompiledPlanner) -> Outlook:
     rate, factors = np.empty((groups, nodes)), np.empty((groups, nodes))
     rates(model, past.magnitude, rate)
     logit_factors(model, state.round, past, factors)
-    left, right = _interval(state, low, top, rate, model)
-    size = planner.nodes.shape[0]
+    left, right, cut = _interval(state, low, top, rate, model)
+    rule = planner.nodes.shape[0]
+    size = 2 * rule if cut < right else rule
     prices, source = np.empty(size + 1), np.empty(size + 1, dtype=np.int64)
     law = np.empty((size + 1, groups, nodes, rows))
     one = np.empty((rows, groups, nodes))
     for j in range(size + 1):
         scale = 1.0
         if j < size:
-            prices[j] = left + (right - left) * (planner.nodes[j] + 1.0) / 2
-            scale = planner.node_weights[j] * (right - left) / 2
+            start, width = (left, cut - left) if j < rule else (cut, right - cut)
+            prices[j] = start + width * (planner.nodes[j % rule] + 1.0) / 2
+            scale = planner.node_weights[j % rule] * width / 2
             if state.opened:
                 source[j] = move_law(prices[j], state.standing, low, top, rate, model.columns.noise_sd, 0.0, one)
             else:
@@ -261,13 +274,16 @@ def _branch_value(sums: Marginals, j: int, with_cues: bool, place: tuple[float, 
 def best_offer(state: State, planner: CompiledPlanner) -> tuple[float, float]:
     """Return the best offer and its ``Q``; ties go to the lower offer. ``(nan, 0)`` if no offer can be rational.
 
-    Offers never fall below the last one and never pass the own reservation. The grid hangs on the own reservation.
+    Offers never pass the own reservation, and never fall below the last one unless the planner searches there too. The
+    grid hangs on the own reservation.
     """
     if state.round > planner.model.rules.last_answered:
         return np.nan, 0.0
     outlook = look_ahead(state, planner)
     count, step = state.offers.shape[0], planner.step
     bottom = state.offers[count - 1] if count > 0 else max(0.0, _lowest(state) - step)
+    if planner.goes_back and count > 0:
+        bottom = min(bottom, max(0.0, _lowest(state) - _DROPS * step))
     if bottom > state.own:
         return np.nan, 0.0
     ceiling = max(bottom, min(state.own, state.standing) if state.opened else state.own)

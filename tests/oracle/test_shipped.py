@@ -10,6 +10,7 @@ from oracle import shipped
 from oracle.fitted import TrainingSettings
 from oracle.prior import Grid, Knowledge
 from oracle.shipped import (
+    CATALOGUE,
     STANDARD_PRIORS,
     earned_on_fresh_episodes,
     read_values,
@@ -23,24 +24,27 @@ from oracle.shipped import (
 )
 from oracle.solution_cache import from_bytes
 from terms.config import GameConfig, WalkConfig
-from terms.types import Family
+from terms.types import Family, Regime
 
 TINY = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
 
 
-@pytest.mark.parametrize(("family", "prior"), standard_names())
+ON_CATALOGUES = [(family.value, CATALOGUE) for family in Family]
+
+
+@pytest.mark.parametrize(("family", "prior"), [*standard_names(), *ON_CATALOGUES])
 def test_every_standard_prior_has_a_sound_file(family, prior):
     knowledge = standard_knowledge(family, prior)
     key = values_key(knowledge, settings_for(knowledge))
     file = resources.files("oracle") / "data" / f"{key[:16]}.npz"
     arrays = from_bytes(key, file.read_bytes())
     assert arrays is not None
-    assert np.nanmax(arrays["rmse"]) < shipped.SETTINGS.tolerance
+    assert np.nanmax(arrays["rmse"]) < settings_for(knowledge).tolerance
     assert all(np.isfinite(arrays[name]).all() for name in arrays if name != "rmse")
 
 
 def test_no_stray_files():
-    knowns = [standard_knowledge(*name) for name in standard_names()]
+    knowns = [standard_knowledge(*name) for name in [*standard_names(), *ON_CATALOGUES]]
     expected = {values_key(knowledge, settings_for(knowledge))[:16] for knowledge in knowns}
     found = {each.name for each in (resources.files("oracle") / "data").iterdir() if each.name.endswith(".npz")}
     assert found == {f"{key}.npz" for key in expected}
@@ -79,8 +83,23 @@ def test_more_work_goes_where_it_pays():
         assert settings_for(knowledge) is shipped.SETTINGS
 
 
+def test_one_file_serves_every_item_and_prior_of_a_catalogue():
+    item = standard_knowledge("candid", CATALOGUE)
+    others = [
+        replace(item, frame=(1.0, 3.0)),
+        replace(item, regimes=STANDARD_PRIORS["overlap"]),
+        replace(item, regimes=STANDARD_PRIORS["overlap"], objective="se"),
+    ]
+    assert {values_key(each, settings_for(each)) for each in [item, *others]} == {values_key(item, shipped.FRAMED)}
+    narrow, wide = values_for(others[0]), values_for(item)
+    assert np.nanmax(narrow.rmse) == pytest.approx(np.nanmax(wide.rmse) * 3 / 25)
+    nothing = replace(item, regimes=(Regime.NO_DEAL,))
+    assert values_key(nothing, shipped.FRAMED) != values_key(item, shipped.FRAMED)
+    assert not values_for(nothing).nets.w3.any()
+
+
 def test_unknown_prior_is_named():
-    with pytest.raises(ValueError, match="prior='overlapp', allowed are overlap, urgency_shift, unknown"):
+    with pytest.raises(ValueError, match="prior='overlapp', allowed are overlap, urgency_shift, unknown, catalogue"):
         standard_knowledge("candid", "overlapp")
 
 

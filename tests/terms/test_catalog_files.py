@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from terms.catalog import DroppedRow, load_catalog
+from terms.catalog import DroppedRow, catalog_suite, load_catalog
 from terms.catalog_columns import parse_columns
 from terms.catalog_rows import MAX_FIELD
 from terms.scenario import Product
@@ -177,3 +177,36 @@ def test_utf_16_without_a_mark_is_read(tmp_path):
 def test_an_empty_catalogue_says_what_was_dropped(tmp_path):
     with pytest.raises(ValueError, match=r"no usable row; dropped: \{'empty field': 2\}"):
         load_catalog(save(tmp_path, HEADER + ",home,50,40,80,x\n" * 2))
+
+
+BOUNDED = "name,category,reference_price,low_price,high_price,category_low,category_high\n"
+
+
+def test_a_category_has_the_bounds_its_rows_state(tmp_path):
+    path = save(
+        tmp_path, BOUNDED + "A,x,10,9,12,1,100\nB,x,50,40,60,,\nC,y,5,4,6,,\nD,x,150,140,160,,\nE,x,10,9,12,1,?\n"
+    )
+    catalog = load_catalog(path)
+    assert catalog.bounds == {"x": (1.0, 100.0)}
+    assert [row.reason for row in catalog.dropped] == ["outside the bounds of its category", "unreadable price"]
+    suite = catalog_suite(catalog, ["overlap"], ["candid"], n_per_cell=8)
+    found = {each.product.name: (each.price_min, each.price_max) for each in suite}
+    assert found == {"A": (1.0, 100.0), "B": (1.0, 100.0), "C": (4.0, 6.0)}
+
+
+def test_columns_of_bounds_can_be_named(tmp_path):
+    path = save(tmp_path, "name,price,low price,high price,floor,roof\nA,10,9,12,1,100\n")
+    assert load_catalog(path).bounds == {}
+    assert load_catalog(path, parse_columns("category_low=floor,category_high=roof")).bounds == {"items": (1, 100)}
+
+
+@pytest.mark.parametrize("second", ["1,90", "2,100"])
+def test_bounds_that_disagree_are_refused(tmp_path, second):
+    path = save(tmp_path, BOUNDED + f"A,x,10,9,12,1,100\nB,x,50,40,60,{second}\n")
+    with pytest.raises(ValueError, match=r"category='x' is stated to lie in \[1.0, 100.0\] and in"):
+        load_catalog(path)
+
+
+def test_bounds_without_room_drop_the_row(tmp_path):
+    path = save(tmp_path, BOUNDED + "A,x,10,9,12,100,1\nB,y,50,40,60,,\n")
+    assert load_catalog(path).dropped_by_reason == {"no price spread": 1}
