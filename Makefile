@@ -62,6 +62,7 @@ bench: $(READY) .venv-bench/.ready
 	$(BIN)/python -m tests.bench.sessions
 	$(BIN)/python -m tests.bench.ruin
 	$(BIN)/python -m tests.bench.storekeeper
+	$(BIN)/python -m tests.bench.model_calls
 	$(BIN)/python -m tests.bench.store_year
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.stepping
 	PYTHONPATH=. .venv-bench/bin/python -m tests.bench.responses

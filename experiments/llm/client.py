@@ -32,6 +32,7 @@ from experiments.llm.errors import (
     SettingRefused,
     Stopped,
 )
+from experiments.llm.kept import GrowingDigest
 from experiments.llm.pacing import Pacer, ServerHealth, Timing, wait_before_retry
 from experiments.llm.records import MALFORMED, PROMPT_FILTER, Completion, Usage
 from experiments.llm.replies import read_reply
@@ -130,6 +131,7 @@ class ChatClient:
         self._pacer = Pacer(settings.requests_per_minute, self._timing)
         self._slots = threading.BoundedSemaphore(settings.concurrency)
         self._refused: tuple[str, ...] = ()
+        self._digest = GrowingDigest()
         self._health = ServerHealth(f"{settings.model} at {settings.url}")
 
     def __repr__(self) -> str:
@@ -154,7 +156,7 @@ class ChatClient:
             max_output_tokens=max_output_tokens,
             tools=tools,
         )
-        request = requests.request_digest(self.settings.url, body)
+        request = self._digest.of(self.settings.url, body)
         known = self._recall(call_id, request)
         if known is not None:
             return known

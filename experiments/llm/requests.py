@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from experiments.llm.complaints import refused_part
+from experiments.llm.kept import GrowingDigest, KeptJson
 from experiments.llm.settings import ModelSettings
 from experiments.llm.texts import whole_copy
 
@@ -31,14 +30,14 @@ def build_body(
     max_output_tokens: int | None,
     tools: Sequence[Mapping[str, Any]] = (),
 ) -> RequestBody:
-    """Return the JSON body of a chat completion; nothing in it is shared with the caller."""
+    """Return the JSON body of a chat completion; nothing in it is shared with the caller but what is kept."""
     body: RequestBody = {
         "model": settings.model,
-        "messages": [whole_copy(message) for message in messages],
+        "messages": [_own(message) for message in messages],
         "max_tokens": max_output_tokens or settings.max_output_tokens,
     }
     if tools:
-        body["tools"] = [whole_copy(tool) for tool in tools]
+        body["tools"] = [_own(tool) for tool in tools]
     if settings.temperature is not None:
         body["temperature"] = settings.temperature
     if settings.seed is not None:
@@ -52,6 +51,10 @@ def build_body(
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     extras = _openrouter_extras(settings) if settings.wire_dialect == "openrouter" else _openai_extras(settings)
     return body | extras | settings.extra_fields
+
+
+def _own(part: Mapping[str, Any]) -> RequestBody:
+    return part if isinstance(part, KeptJson) else whole_copy(part)
 
 
 def _with_breakpoints(messages: list[RequestBody]) -> list[RequestBody]:
@@ -86,8 +89,7 @@ def headers(settings: ModelSettings) -> dict[str, str]:
 
 def request_digest(url: str, body: RequestBody) -> str:
     """Return the SHA-256 of the whole request: address and body, but neither key nor headers."""
-    text = json.dumps({"url": url, "body": body}, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return GrowingDigest().of(url, body)
 
 
 def reduced(body: RequestBody, steps: Iterable[str]) -> RequestBody:

@@ -11,7 +11,6 @@ here both are always inside, so that nothing is paid for twice. The total the ve
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping
 from decimal import Decimal
@@ -20,6 +19,7 @@ from typing import Any, Literal, NamedTuple, Self
 from pydantic import Field
 
 from experiments.llm.errors import BudgetExceeded
+from experiments.llm.kept import sent_body
 from experiments.llm.records import Record, Usage
 from experiments.llm.settings import Prices
 
@@ -307,7 +307,7 @@ def upper_bound(body: Mapping[str, Any], prices: Prices | None) -> int | None:
     """
     if prices is None:
         return None
-    prompt_tokens = len(json.dumps(body, ensure_ascii=False).encode())
+    prompt_tokens = len(sent_body(body))
     completion_tokens: int = body.get("max_tokens") or body["max_completion_tokens"]
     dearest = max(prices.prompt, prices.cached or 0, prices.cache_write or 0)
     return -(-(prompt_tokens * dearest + completion_tokens * prices.completion) // MICRO)

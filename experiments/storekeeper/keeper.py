@@ -17,6 +17,7 @@ from commerce.replay import DivergedError
 from experiments.llm.calls import name_call
 from experiments.llm.client import Completer
 from experiments.llm.errors import ContextOverflow, ToolsUnavailable
+from experiments.llm.kept import keep_json
 from experiments.llm.records import Completion
 from experiments.llm.settings import Prices
 from experiments.llm.spending import cost
@@ -100,7 +101,7 @@ class _Play:
         self._asking: dict[str, Any] = (
             {"schema": call_schema(session.tools, keeper.settings.text_limit), "schema_name": "call"}
             if self._is_json
-            else {"tools": session.tools}
+            else {"tools": tuple(map(keep_json, session.tools))}
         )
         self._window = Window(Gauge(self._settings.tokenizer), session.opening.messages, strict_dumps(self._asking))
         self._memory = Recollection(keeper.settings)

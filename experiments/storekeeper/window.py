@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from experiments.extras import need
+from experiments.llm.kept import KeptJson, keep_json
 from experiments.storekeeper.settings import Budget
 from experiments.storekeeper.turn_codec import WrittenMessage, with_tail
 from experiments.years.transcript import Eviction
@@ -106,7 +107,7 @@ class Group(NamedTuple):
     """One turn as it is sent, with its size in units and the digest of each message."""
 
     turn: int
-    messages: tuple[WrittenMessage, ...]
+    messages: tuple[KeptJson, ...]
     units: int
     digests: tuple[bytes, ...]
 
@@ -133,18 +134,21 @@ class Window:
 
     def __post_init__(self) -> None:
         self._overhead = self.gauge.measure(self.overhead)
+        self._written_front: tuple[str | None, Group] | None = None
 
     def add(self, turn: int, messages: tuple[WrittenMessage, ...]) -> None:
         """Append a turn."""
+        self.groups.append(self._group(turn, messages))
+
+    def _group(self, turn: int, messages: Sequence[WrittenMessage]) -> Group:
         texts = [_text(message) for message in messages]
         units = sum(map(self.gauge.measure, texts))
-        self.groups.append(Group(turn, messages, units, tuple(map(_hash, texts))))
+        return Group(turn, tuple(map(keep_json, messages)), units, tuple(map(_hash, texts)))
 
     def units(self, tail: str | None = None) -> int:
         """Return the size of the next request."""
-        fixed = [*self._front(), *([{"content": tail}] if tail is not None else [])]
-        edges = sum(self.gauge.measure(_text(message)) for message in fixed)
-        return self._overhead + edges + sum(group.units for group in self.groups)
+        edge = 0 if tail is None else self.gauge.measure(_text({"content": tail}))
+        return self._overhead + self._front().units + edge + sum(group.units for group in self.groups)
 
     def expected(self, tail: str | None = None) -> int:
         """Return the prompt tokens the next request is expected to have."""
@@ -176,25 +180,25 @@ class Window:
 
     def messages(self, tail: str | None = None) -> list[WrittenMessage]:
         """Return the next request's messages."""
-        sent = [*self._front(), *(message for group in self.groups for message in group.messages)]
-        return with_tail(sent, tail)
+        return with_tail([message for group in (self._front(), *self.groups) for message in group.messages], tail)
 
     def digest(self, tail: str | None = None) -> str:
         """Return a digest of :meth:`messages`, without going through the groups again."""
         found = hashlib.sha256()
-        for message in self._front():
-            found.update(_hash(_text(message)))
-        for group in self.groups:
+        for group in (self._front(), *self.groups):
             found.update(b"".join(group.digests))
         if tail is not None:
             found.update(_hash(tail))
         return found.hexdigest()[:32]
 
-    def _front(self) -> list[WrittenMessage]:
-        *first, user = self.opening
-        if self.head is None:
-            return [*first, user]
-        return [*first, {**user, "content": f"{user['content']}\n\n{self.head}"}]
+    def _front(self) -> Group:
+        """Return the opening with the head, written anew only when the head is another."""
+        if self._written_front is None or self._written_front[0] != self.head:
+            *first, user = self.opening
+            if self.head is not None:
+                user = {**user, "content": f"{user['content']}\n\n{self.head}"}
+            self._written_front = self.head, self._group(-1, [*first, user])
+        return self._written_front[1]
 
 
 def _text(message: WrittenMessage) -> str:
