@@ -158,7 +158,7 @@ _PAGE = """<!doctype html>
 <title>terms-commerce: the demonstration</title>
 <style>
 :root { color-scheme: light dark; }
-body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
 pre { overflow-x: auto; font-size: 12px; line-height: 1.35; padding: .6rem; border: 1px solid #8884; }
 summary { cursor: pointer; }
 .open { font-weight: 600; }
