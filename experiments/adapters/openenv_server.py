@@ -8,6 +8,7 @@ socket. A step takes a reply in text, as a language model gives it, and pays eac
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from functools import partial
 from typing import Any
@@ -25,31 +26,39 @@ from fastapi import FastAPI  # noqa: E402 - only after its absence was named
 from openenv.core.env_server import Action, Environment, Observation, State, create_fastapi_app  # noqa: E402
 from openenv.core.env_server.types import EnvironmentMetadata  # noqa: E402
 from openenv.core.rubrics.trajectory import TrajectoryRubric  # noqa: E402
-from pydantic import Field  # noqa: E402
+from pydantic import Field, model_validator  # noqa: E402
 
 MAX_SESSIONS = 64
 
 
 class NegotiationReply(Action):  # type: ignore[misc]  # the framework has no types
-    """What the agent answers."""
+    """What the agent answers; its JSON object itself will do too, for trainers that read replies as JSON."""
 
     reply: str = Field(description="one JSON object with decision, price and message, as the rules ask for")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _take_object(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "decision" in given and "reply" not in given:
+            return {"reply": json.dumps(given)}
+        return given
+
 
 class NegotiationView(Observation):  # type: ignore[misc]
-    """What the agent sees; ``reward`` is that of its last move."""
+    """What the agent sees, and nothing it may not: trainers hand all of it on. ``reward`` is that of its last move."""
 
     rules: str = Field("", description="the rules, for a system message")
     prompt: str = Field("", description="this round, for a user message; empty once the talk has ended")
-    scenario_id: str = Field("", description="which episode this is")
-    value: float | None = Field(None, description="what the Bayes optimum expects from here on, in the unit of rewards")
     turn_rewards: list[float] = Field([], description="of every move, once the talk has ended")
     share: float | None = Field(None, description="utility as a share of the zopa, once the talk has ended")
     ending: str | None = Field(None, description="how the talk ended")
 
 
 class NegotiationState(State):  # type: ignore[misc]
-    """Where an episode stands; nothing hidden is in it."""
+    """Where an episode stands, for whoever trains; the counterpart's type is not in it."""
+
+    scenario_id: str = Field("", description="which episode this is; names its regime and family")
+    value: float | None = Field(None, description="what the Bayes optimum expects from here on, in the unit of rewards")
 
 
 class TurnRewards(TrajectoryRubric):  # type: ignore[misc]
@@ -99,10 +108,12 @@ class NegotiationServer(Environment):  # type: ignore[misc]
         )
         self._reset_rubric()
         prompt, info = self._env.reset(seed=seed)
-        self._state = NegotiationState(episode_id=episode_id or str(uuid4()), step_count=0)
+        self._state = NegotiationState(
+            episode_id=episode_id or str(uuid4()), step_count=0, scenario_id=info["scenario_id"], value=info["value"]
+        )
         scenario = self._env.scenario
         rules = system_prompt(scenario.agent_role, scenario.config, NegotiatorSettings())
-        return NegotiationView(rules=rules, prompt=prompt, scenario_id=info["scenario_id"], value=info["value"])
+        return NegotiationView(rules=rules, prompt=prompt)
 
     def step(self, action: NegotiationReply, timeout_s: float | None = None) -> NegotiationView:
         """Take a reply and be answered; a reply that holds no move ends the talk, as anywhere."""
@@ -111,11 +122,12 @@ class NegotiationServer(Environment):  # type: ignore[misc]
             raise ValueError("there is no running talk; call reset first")
         prompt, reward, is_over, _, info = self._env.step(action.reply)
         self._state.step_count += 1
-        told = {"scenario_id": info["scenario_id"], "value": info["value"]}
+        self._state.value = info["value"]
+        told: dict[str, Any] = {}
         if is_over:
             record = info["record"]
             share = record.utility / (record.zopa if record.zopa > 0 else record.price_range)
-            told |= {"turn_rewards": info["turn_rewards"], "share": share, "ending": record.termination.value}
+            told = {"turn_rewards": info["turn_rewards"], "share": share, "ending": record.termination.value}
         view = NegotiationView(done=is_over, reward=reward, prompt="" if is_over else prompt, **told)
         self._apply_rubric(action, view)
         self._env = None if is_over else self._env

@@ -67,7 +67,9 @@ def test_sessions_of_one_server_play_for_themselves(address):
         session.__enter__()
     for seed, (session, (prompt, info, _)) in enumerate(zip(sessions, talks, strict=True)):
         seen = session.reset(seed=seed, regimes=["overlap"]).observation
-        assert (seen["prompt"], seen["scenario_id"], seen["value"]) == (prompt, info["scenario_id"], info["value"])
+        state = session.state()
+        assert (seen["prompt"], state["scenario_id"], state["value"]) == (prompt, info["scenario_id"], info["value"])
+        assert info["scenario_id"] not in json.dumps(seen)  # it names the regime and the family
         assert "JSON" in seen["rules"]
     for place, reply in enumerate(REPLIES):
         for session, (_, start, steps) in zip(sessions, talks, strict=True):
@@ -100,4 +102,13 @@ def test_step_rewards_are_the_frameworks_own():
         env.step(NegotiationReply(reply=REPLIES[0]))
     with pytest.raises(ValueError, match="is not for training"):
         env.reset(split="test")
-    assert NegotiationServer(training=False).reset(seed=3, split="test").scenario_id.startswith("fresh-3")
+    other = NegotiationServer(training=False)
+    other.reset(seed=3, split="test")
+    assert other.state.scenario_id.startswith("fresh-3")
+
+
+def test_a_move_that_came_as_json_is_a_reply():
+    from experiments.adapters.openenv_server import NegotiationReply
+
+    move = {"decision": "Offer", "price": 40.0, "message": "An offer."}
+    assert json.loads(NegotiationReply(**move).reply) == move
