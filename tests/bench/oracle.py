@@ -19,6 +19,7 @@ from oracle.bounds import inner_maxima
 from oracle.clairvoyant import clairvoyant_values
 from oracle.kernels.dual import inner_maximum
 from oracle.known_type import offer_grid, solve_known_type, solve_on, standing_prices
+from oracle.player_registry import build_player
 from oracle.relaxation import BracketSettings, draw_episodes
 from oracle.shipped import standard_knowledge, values_for
 from oracle.simulate import Schedule, draw_batch, simulate, to_batch
@@ -101,7 +102,19 @@ def bench_dual() -> None:
     )
 
 
+def bench_move() -> None:
+    """Time a move of ``bayes``: belief update and best move; and the 1,800 published episodes, in processor time."""
+    player, suite = build_player("bayes"), terms.published_suite()
+    for label, chosen in (("72 episodes", suite[::25]), ("1,800 published episodes", suite)):
+        terms.play(chosen[0], player)
+        start = time.process_time()
+        moves = sum(terms.play(scenario, player).rounds_played for scenario in chosen)
+        seconds = time.process_time() - start
+        _print(f"bayes, {label}", f"{1e3 * seconds / moves:9.2f} ms a move, {seconds:.1f} s of processor time")
+
+
 if __name__ == "__main__":
+    bench_move()
     bench_simulator()
     bench_dynamic_program()
     bench_dual()
