@@ -15,14 +15,18 @@ from experiments.cli.seating import (
     default_folder,
     negotiator_options,
     prepared_bayes_optimal,
+    seat_again,
     seat_player,
     seated_apart,
 )
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
 from experiments.engine.cluster import open_executor
+from experiments.engine.folder import read_header
 from experiments.episodes.config import SuiteSpec
+from experiments.episodes.suite_task import EPISODES
 from experiments.stats.numerals import needed_text, number_text
 from experiments.storage.files import check_out_file, write_atomically
+from terms.episode import UNSALTED, Seeds
 from terms.estimates import Estimate, Ratio, estimate_ratios
 
 if TYPE_CHECKING:
@@ -33,7 +37,10 @@ if TYPE_CHECKING:
 
 
 def decompose(  # noqa: PLR0913 - one parameter an option
-    agent: options.AgentOption,
+    run: Annotated[
+        Path | None, typer.Argument(help="Run folder of `diagnose`: its agent as it played there, on its episodes.")
+    ] = None,
+    agent: Annotated[str | None, options.WHO] = None,
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
     episodes_per_cell: options.Episodes = options.DEFAULT_EPISODES,
@@ -55,21 +62,33 @@ def decompose(  # noqa: PLR0913 - one parameter an option
     from oracle.arms import PLAYS_OF_AN_AGENT
     from oracle.decomposition import decompose_arms
 
-    spec = options.suite_of(suite, episodes_per_cell, seed, cells, config, columns)
+    if (run is None) == (agent is None):
+        raise ValueError("needed is the folder of a run, or --agent with a suite; not both")
+    asked, seeds = negotiator_options(model), UNSALTED
+    if run is not None:
+        told = (suite, columns, episodes_per_cell, seed, cells, config)
+        if told != ("fresh", None, options.DEFAULT_EPISODES, None, None, None):
+            raise ValueError(f"run={str(run)!r} says which episodes are played; leave out what names a suite")
+        header = read_header(run, EPISODES.mode, SuiteSpec)
+        spec, seeds = header.spec, Seeds(header.salt)
+        player, processes = seat_again(header, asked, where)
+    else:
+        spec = options.suite_of(suite, episodes_per_cell, seed, cells, config, columns)
+        player, processes = seat_player(agent or "", asked, spec.game, where)
     scenarios = spec.build()
     if out_file is not None:
         check_out_file(out_file, "")  # before the work: it may take minutes
-    player, processes = seat_player(agent, negotiator_options(model), spec.game, where)
     tell_plan([player], len(scenarios), plays=PLAYS_OF_AN_AGENT, is_dry=dry_run)
     prepared_bayes_optimal(scenarios)
-    run = default_folder(player, spec)
-    apart = run.with_name(f"decompose-{run.name}")
+    played = default_folder(player, spec)
+    apart = played.with_name(f"decompose-{played.name}")
     with (
         seated_apart(player, apart, "decomposition") as seated,
         open_executor(processes, where.scheduler, threads=player.concurrency) as executor,
         count_bar(len(scenarios), player.name) as progress,
     ):
-        arms = run_arms_on(executor, seated, scenarios, is_fitted=True, progress=progress)
+        seeded = seated.seeded(seeds) if seeds.salt else seated
+        arms = run_arms_on(executor, seeded, scenarios, is_fitted=True, progress=progress)
     report = decompose_arms(player.name, arms, reference)
     found = decomposition_object(report, spec, half_width)
     for notice in spec.notices:
@@ -86,13 +105,14 @@ def decomposition_object(report: Decomposition[Arms], spec: SuiteSpec, half_widt
     """Return what ``--json`` prints and ``terms report --decomposition`` reads."""
     from oracle.diagnosis import diagnose
 
+    verdict = diagnose(report)
     return {
         **report.to_json_object(),
         "suite": spec.label,
         "suite_digest": spec.digest(),
         "half_width": half_width,
         "required_episodes": {name: n._asdict() for name, n in report.required(half_width).items()},
-        "diagnosis": diagnose(report)._asdict(),
+        "diagnosis": {**verdict._asdict(), "words": verdict.in_words()},
         "closed_by_posterior": closed_by_posterior(report)._asdict(),
     }
 
@@ -112,7 +132,7 @@ def _print_decomposition(report: Decomposition[Arms], found: dict[str, Any]) -> 
         f"{report.agent} earns {number_text(played.estimate)} an episode where the {report.reference} earns "
         f"{number_text(target.estimate)} (price units, n = {played.n}); {advice(verdict['fault'])}"
     )
-    shares = ", ".join(f"{name} {number_text(share)}" for name, share in verdict["shares"].items())
+    out(verdict["words"])
     slices = list(dict.fromkeys((row.slice, row.label) for row in report.rows))
     parts = list(dict.fromkeys(row.part for row in report.rows))
     main = [*left_to_right(parts), "gap"]
@@ -123,9 +143,16 @@ def _print_decomposition(report: Decomposition[Arms], found: dict[str, Any]) -> 
         _parts_table("the same gap cut finer", report, [part for part in parts if part not in main], words, [], found),
     )
     out(f"shown the exact posterior it closes {estimate(found['closed_by_posterior'])} of the gap, as a share")
-    out(f"shares of the clairvoyant's utility that the advice rests on: {shares}")
+    if verdict["fault"] != "none":
+        shares = ", ".join(_share_text(part, verdict) for part in verdict["shares"])
+        out(f"the advice rests on, of what the clairvoyant earns: {shares}")
     if report.arms.excluded:
         note(f"note: {len(report.arms.excluded)} scenarios were lost to the provider and excluded from every arm")
+
+
+def _share_text(part: str, verdict: Mapping[str, Any]) -> str:
+    share, (low, high) = verdict["shares"][part], verdict["bounds"][part]
+    return f"{part} {share:.1%}" + ("" if low is None else f" [{low:.1%}, {high:.1%}]")
 
 
 def _parts_table(

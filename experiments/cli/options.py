@@ -46,12 +46,10 @@ def read_where(text: str | Where) -> Where:
 
 HERE = Where()
 
-AgentOption = Annotated[
-    str,
-    typer.Option(
-        help="NAME[:key=value], python:MODULE:NAME, openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local."
-    ),
-]
+WHO = typer.Option(
+    help="NAME[:key=value], python:MODULE:NAME, openrouter:VENDOR/MODEL, openai:MODEL with --base-url, or local."
+)
+AgentOption = Annotated[str, WHO]
 Suite = Annotated[str, typer.Option(help="published, fresh or catalog:PATH (CSV, JSON, or a folder of them).")]
 CatalogColumns = Annotated[
     str | None,

@@ -26,6 +26,7 @@ from terms.episode import AgentExitError
 from terms.strict_json import strict_dumps
 
 if TYPE_CHECKING:
+    from experiments.engine.header import Header
     from experiments.episodes.config import SuiteSpec
     from oracle.interventions import BayesOptimal
     from oracle.prior import Knowledge
@@ -61,6 +62,19 @@ def seat_player(agent: str, asked: ModelOptions, game: GameConfig, where: Where)
     if where.workers is not None and (agent != LOCAL or where.workers > 1):
         asked = asked.changed(concurrency=where.workers)
     return Seating(build_agent(agent, asked, game), 1)
+
+
+def seat_again(header: Header[SuiteSpec], asked: ModelOptions, where: Where) -> Seating:
+    """Return who played a run, to play as it did there; see :func:`experiments.players.registry.agent_of_run`."""
+    from experiments.players.registry import Need, agent_of_run, needs_of
+
+    is_model = Need.MODEL in needs_of(header.agent.partition("+")[0])
+    if is_model and where.scheduler is not None:
+        raise ValueError(f"agent={header.agent!r} plays in one process, where its calls are counted")
+    if is_model and where.workers is not None:
+        asked = asked.changed(concurrency=where.workers)
+    player = agent_of_run(header.agent, header.settings, asked, header.spec.game)
+    return Seating(player, 1 if is_model else where.workers or 1)
 
 
 def named_folder(name: str, label: str, facts: Sequence[Any], *, prefix: str = "") -> Path:

@@ -7,12 +7,13 @@ import importlib
 import os
 import sys
 import traceback
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from experiments.llm.settings import ModelSettings
+from experiments.llm.settings import ModelSettings, refuse_bad_key
 from experiments.players import seat
 from experiments.players.model_options import ModelOptions, NegotiatorSettings
 from experiments.players.player import Player, as_player
@@ -72,6 +73,58 @@ def build_agent(spec: str, options: ModelOptions | None = None, game: GameConfig
 
         return as_player(NegmasAgent(spec.removeprefix(NEGMAS)), {"negmas": version("negmas")})
     return as_player(build_player(spec) if spec in PLAYERS else _build_scripted(spec))
+
+
+def agent_of_run(name: str, settings: Mapping[str, Any], asked: ModelOptions, game: GameConfig) -> Player:
+    """Return the player of a run again, from the name and the settings in its header.
+
+    Parameters
+    ----------
+    asked
+        Budget, cache and pace, which pin nothing; another setting of the model must be what it was.
+
+    Raises
+    ------
+    ValueError
+        If the agent cannot be built from its header, is another one by now, or is asked to be.
+    """
+    again = f"agent={name!r} is to play as it did in the run"
+    if "negotiator" in settings:
+        return _model_of_run(name, settings, asked, game)
+    try:
+        player = build_agent(settings.get("imported", name), asked, game)
+    except ValueError as error:
+        raise ValueError(f"{again} and cannot be built again: {error}; name it with --agent instead") from error
+    changed = [key for key, value in player.settings.items() if settings.get(key) != value]
+    if player.name != name or changed:
+        what = f"another name, {player.name!r}" if player.name != name else f"another {changed[0]}"
+        raise ValueError(f"{again}, and by now has {what}; diagnose it again")
+    return player
+
+
+def _model_of_run(name: str, settings: Mapping[str, Any], asked: ModelOptions, game: GameConfig) -> Player:
+    pinned = settings["model"] or {}
+    pace = {key: value for key, value in asked.model.items() if key in seat.PACE}
+    for key, value in {**asked.model, **asked.place}.items():
+        was = {**pinned, **settings["negotiator"]}.get(key)
+        if key not in pace and was != value:
+            raise ValueError(f"{key}={value!r}, but the run of {name!r} was played with {was!r}; leave it out")
+    if asked.voice is not None:
+        raise ValueError(f"voice={asked.voice!r}; the run of {name!r} says who words the counterpart; leave it out")
+    model = ModelSettings.model_validate({**pinned, **pace}) if pinned else None
+    voice = ModelSettings.model_validate({**settings["voice"], **pace}) if settings["voice"] else None
+    spec = seat.LOCAL if model is None else (seat.OPENAI if model.base_url else seat.OPENROUTER) + model.model
+    for one in filter(None, (model, voice)):
+        refuse_bad_key(one)
+    return seat.ModelSeat(
+        base_name=seat.named(spec, pinned),
+        model=model,
+        negotiator=NegotiatorSettings.model_validate(settings["negotiator"]),
+        config=game,
+        budget_microusd=asked.budget_microusd,
+        cache=asked.cache,
+        voice=voice,
+    )
 
 
 def _build_scripted(spec: str) -> AgentLike:

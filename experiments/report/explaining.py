@@ -50,8 +50,8 @@ def read_waterfall(path: Path, labels: Mapping[str, str]) -> Waterfall:
         raise ValueError(f"decomposition={str(path)!r} is not what terms decompose --out writes: {words}") from error
     if found.suite_digest not in labels:
         raise ValueError(f"decomposition={str(path)!r} is on {found.suite}, whose episodes no run here has played")
-    fault = found.diagnosis.fault
-    return Waterfall(found.agent, labels[found.suite_digest], found.reference, slices, advice(fault))
+    words = ". ".join(filter(None, (advice(found.diagnosis.fault), found.diagnosis.words)))
+    return Waterfall(found.agent, labels[found.suite_digest], found.reference, slices, words)
 
 
 class _DecompositionRow(BaseModel):
@@ -65,6 +65,7 @@ class _DecompositionRow(BaseModel):
 
 class _FaultFound(BaseModel):
     fault: str
+    words: str = ""
 
 
 class _DecompositionFile(BaseModel):

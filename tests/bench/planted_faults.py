@@ -1,8 +1,9 @@
 r"""How often the diagnosis names a planted fault rightly, against what the fault costs: nine kinds in doses, and none.
 
 ``python -m tests.bench.planted_faults [--batches B] [--keep FOLDER] [KIND ...]`` plays every fault on fresh overlap
-episodes of all families, cuts them into ``B`` batches of 72 and as many of 24, one sample each, and lets
-:func:`oracle.diagnosis.name_fault` say what it finds. With ``--keep`` what was played is stored there and used again.
+episodes of all families, cuts them into ``B`` batches of 72 and again into three times as many of 24, and lets
+:func:`oracle.diagnosis.name_fault` say what it finds in each. With ``--keep`` what was played is stored there and used
+again.
 
 The agents are the reference with one fault. What they believe may be wrong (``too strong``, ``too weak``: the mean of
 the counterpart's reservation is off by so many percent of the price range; ``anchored``: by this share it stays what
@@ -29,12 +30,14 @@ from oracle.losses import MoveTable, pool_losses
 from oracle.remembered import remembered_values
 from terms.aliases import Floats
 from terms.intervals import share_bounds
+from terms.scenario import Scenario
 from terms.types import Family
 from tests.bench.planted_play import Fault, play_planted
 
 BATCHES = 120
 SIZES = (24, 72)
 SEED = 7_141
+CEILING_EPISODES = 48
 PRICE_RANGE = 100.0
 TELLING = (Family.CANDID, Family.EXPRESSIVE)
 """Where cues matter: elsewhere no reading of them costs as much as 1 %."""
@@ -95,9 +98,16 @@ def play_sample(fault: Fault, num_episodes: int) -> Sample:
         base = play_planted(suite, fault)
         swapped = play_planted(suite, fault, is_swapped=True) if fault.kind in _MISSTATED else base
         shifted = [np.column_stack([rows[:, 0] + first, rows[:, 1:]]) for rows in (base.moves, swapped.moves)]
-        parts.append(Sample(*shifted, base.utility, remembered_values(suite)))
+        parts.append(Sample(*shifted, base.utility, clairvoyant_part(suite)))
         first += len(suite)
     return Sample(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def clairvoyant_part(suite: Sequence[Scenario]) -> Floats:
+    """Return what the clairvoyant earns in each episode: the share of the zopa it earns in some of them."""
+    zopa = np.array([item.zopa for item in suite])
+    some = np.arange(0, len(suite), max(1, len(suite) // CEILING_EPISODES))
+    return zopa * float(remembered_values([suite[i] for i in some]).sum() / zopa[some].sum())
 
 
 def kept_sample(fault: Fault, batches: int, folder: Path | None) -> Sample:
@@ -134,13 +144,12 @@ def _chosen_moves(rows: Floats, place: np.ndarray) -> MoveTable:
 
 
 def batches_of(kind: str, total: int, size: int) -> Iterator[np.ndarray]:
-    """Yield the episodes of each batch: ``size`` of them, evenly over families, roles and openers."""
+    """Yield the episodes of each batch, no two alike: ``size`` of them, evenly over families, roles and openers."""
     cells = 4 * len(families_of(kind))
     per_batch, per_cell = size // cells, total // cells
-    cell_starts = np.arange(cells) * per_cell
-    for batch in range(per_cell * cells // max(SIZES)):
-        within = batch * (max(SIZES) // cells) + np.arange(per_batch)
-        yield (cell_starts[:, None] + within).ravel()
+    starts = np.arange(cells)[:, None] * per_cell
+    for first in range(0, per_cell - per_batch + 1, per_batch):
+        yield (starts + first + np.arange(per_batch)).ravel()
 
 
 def ask(fault: Fault, right: str, sample: Sample, size: int, *, num_samples: int = 0) -> Named:

@@ -96,6 +96,22 @@ def test_a_decomposition_is_told_as_a_table(ask):
     assert "nothing stands out to be mended" in shown
 
 
+def test_a_run_is_decomposed_as_it_was_diagnosed(ask, tmp_path):
+    assert ask("diagnose", "--agent", "fixed-0.30", *SMALL, "--out", "one").exit_code == 0
+    by_run, by_name = ask("decompose", "one", "--json"), ask("decompose", "--agent", "fixed-0.30", *SMALL, "--json")
+    assert by_run.stdout == by_name.stdout
+    assert json.loads(by_run.stdout)["num_episodes"] == 4
+    for asked, says in (
+        (("one", "--agent", "patient"), "not both"),
+        ((), "needed is the folder of a run, or --agent"),
+        (("one", "--seed", "4"), "leave out what names a suite"),
+        (("one", "--budget-usd", "2"), "not a language model"),
+        (("two",), "not a run folder"),
+    ):
+        refused = ask("decompose", *asked)
+        assert (refused.exit_code, says in refused.stderr) == (2, True), refused.stderr
+
+
 def test_a_gap_is_measured_against_whom_one_says_and_the_half_width_is_ones_own(ask):
     wide = ("decompose", "--agent", "patient", *SMALL, "--half-width", "4", "--json")
     by_oracle, by_clairvoyant = (

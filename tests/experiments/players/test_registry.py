@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from experiments.players.model_options import ModelOptions
 from experiments.players.player import play_episode
-from experiments.players.registry import build_agent, list_agents
+from experiments.players.registry import agent_of_run, build_agent, list_agents
 from oracle.player_registry import PLAYERS
-from terms import Reject, fresh_suite, play
+from terms import GameConfig, Reject, fresh_suite, play
 from terms.agents import SCRIPTED
 from terms.episode import agent_name
 from terms.types import Termination
@@ -158,3 +161,41 @@ def test_a_folder_of_ones_own_with_the_name_of_a_package_of_ours_is_told_so(own_
     own_module.write_text("import experiments.mine\n")
     with pytest.raises(ValueError, match=r"experiments is a package of terms-commerce.*another name"):
         build_agent("python:newcomers_agent:leave")
+
+
+def _again(seat, **asked):
+    settings = json.loads(json.dumps(seat.settings))  # as a header holds them
+    return agent_of_run(seat.name, settings, ModelOptions.of(**asked), seat.config)
+
+
+def test_a_model_plays_again_as_its_run_says():
+    for spec, options in (
+        ("openai:small", {"base_url": "http://127.0.0.1:1/v1", "effort": "low", "show_cues": False, "seed": 3}),
+        ("openrouter:a/b", {"temperature": 0.7, "max_output_tokens": 99, "provider": {"only": ["x"]}}),
+        ("local", {}),
+    ):
+        before = build_agent(spec, ModelOptions.of(**options), GameConfig())
+        assert _again(before) == before
+        assert _again(before, budget_usd="2").budget_microusd == 2_000_000
+    before = build_agent("openrouter:a/b", ModelOptions.of(concurrency=3))
+    assert _again(before, concurrency=5, timeout_s=9.0).concurrency == 5
+    assert _again(before, temperature=0.0) == replace(before, model=_again(before).model)
+    with pytest.raises(ValueError, match=r"temperature=1.0, but the run of 'openrouter:a/b' was played with 0.0"):
+        _again(before, temperature=1.0)
+    with pytest.raises(ValueError, match="says who words the counterpart"):
+        _again(before, voice="openrouter:c/d")
+
+
+def test_an_agent_plays_again_only_if_it_is_the_same():
+    assert agent_of_run("fixed-0.30", {}, ModelOptions(), GameConfig()) == build_agent("fixed-0.30")
+    own = build_agent(f"{MODULE}Slow")
+    assert agent_of_run(own.name, own.settings, ModelOptions(), GameConfig()).settings == own.settings
+    with pytest.raises(ValueError, match="by now has another source_sha256"):
+        agent_of_run(own.name, {**own.settings, "source_sha256": "0"}, ModelOptions(), GameConfig())
+    for name, settings, says in (
+        ("mine", {}, "cannot be built again"),
+        ("mine", {"imported": "terms.agents:build_scripted"}, "cannot be built again"),
+        ("patient", {"imported": "fixed-0.30"}, "another name, 'fixed-0.30'"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            agent_of_run(name, settings, ModelOptions(), GameConfig())
