@@ -74,6 +74,8 @@ bench: $(READY) .venv-bench/.ready
 	$(BIN)/python -m tests.bench.lost_message 1 60
 	$(BIN)/python -m tests.bench.year_bounds 1 fair
 	$(BIN)/python -m tests.bench.years_power 2 2
+	$(BIN)/python -m tests.bench.planted_faults --batches 2
+	$(BIN)/python -m tests.bench.loss_coverage --batches 2
 
 notebooks: $(READY)
 	mkdir -p runs/notebooks

@@ -52,13 +52,13 @@ plt.show()
 # %% [markdown]
 # ## Planted faults
 #
-# Three agents share one planner and have one fault each. The diagnosis must name it.
+# Three agents share one planner and have one fault each. The diagnosis must name it, and says how sure it is.
 
 # %%
 names = ["faulty-belief", "faulty-planning", "faulty-execution"]
 reports = {name: decompose(build_player(name), suite=suite) for name in names}
 for name, found in reports.items():
-    print(f"{name:18} mend first: {diagnose(found).fault}")
+    print(f"{name:18} {diagnose(found).in_words()}")
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(21, 4))

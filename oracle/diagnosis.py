@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.arms import Arms
+from oracle.arms import FEW_LOSSES, FEW_PARTS, Arms
 from oracle.gaps import OVERALL, Decomposition
 from oracle.parts import Part
 from terms.aliases import Floats
@@ -44,7 +44,7 @@ _POWER = 0.80
 class Evidence(NamedTuple):
     """What the advice rests on, shape (episodes,): the losses of :data:`MENDABLE`, all losses, and the clairvoyant's.
 
-    ``clusters`` numbers the scenario of each episode.
+    ``clusters`` numbers the scenario of each episode; intervals are told from ``few`` scenarios on.
     """
 
     execution: Floats
@@ -53,19 +53,21 @@ class Evidence(NamedTuple):
     total: Floats
     ceiling: Floats
     clusters: NDArray[np.intp]
+    few: int = FEW_LOSSES
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Evidence:
         """Return the evidence of some of the episodes."""
         losses = (self.execution[chosen], self.control[chosen], self.inference[chosen], self.total[chosen])
-        return Evidence(*losses, self.ceiling[chosen], self.clusters[chosen])
+        return Evidence(*losses, self.ceiling[chosen], self.clusters[chosen], self.few)
 
 
 class Diagnosis(NamedTuple):
     """``fault`` is one of :data:`MENDABLE` or ``none``; ``shares`` are losses over the clairvoyant's utility.
 
-    ``bounds`` are their 95 % intervals. Shares are ``None`` where the clairvoyant earns nothing, as in infeasible
-    episodes; ``found`` is largest first. ``sureness`` is the share of resamples with the same name, ``detectable`` the
-    least share at which a steady fault would have been named in four samples of five; ``None`` is unknown.
+    ``bounds`` are their 95 % intervals, ``None`` from too few scenarios. Shares are ``None`` where the clairvoyant
+    earns nothing, as in infeasible episodes; ``found`` is largest first. ``sureness`` is the share of resamples with
+    the same name, ``detectable`` the least share at which a steady fault would have been named in four samples of five;
+    ``None`` is unknown.
     """
 
     fault: str
@@ -111,9 +113,8 @@ def evidence_of(arms: Arms) -> Evidence:
     replies, clusters = arms.base - arms.played, arms.clusters
     if arms.losses is None:
         total = arms.oracle - arms.played
-        return Evidence(
-            replies, arms.oracle - arms.posterior, arms.posterior - arms.base, total, arms.clairvoyant, clusters
-        )
+        control, inference = arms.oracle - arms.posterior, arms.posterior - arms.base
+        return Evidence(replies, control, inference, total, arms.clairvoyant, clusters, FEW_PARTS)
     width = np.array([item.price_range for item in arms.scenarios])
     slips, belief, planning, total = (column * width for column in arms.losses[:4])
     return Evidence(replies + slips, planning, belief, replies + total, arms.clairvoyant, clusters)
@@ -136,7 +137,7 @@ def name_fault(evidence: Evidence, *, num_samples: int = NUM_SAMPLES) -> Diagnos
     return Diagnosis(
         fault,
         {part: each.estimate / ceiling if each.estimate is not None else None for part, each in estimates.items()},
-        {part: _over(each, ceiling) for part, each in estimates.items()},
+        {part: _over(each, ceiling) if n >= evidence.few else (None, None) for part, each in estimates.items()},
         tuple(order),
         _sureness(sums, fault, num_samples) if num_samples and n >= FEW else None,
         detectable_share(n),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from commerce.row_tables import data_frame, table_html
 from oracle.parts import Part
 from terms.aliases import Floats
-from terms.estimates import Estimate, estimate_means
+from terms.estimates import Estimate, Ratio, estimate_ratios
 from terms.sample_sizes import Needed, needed_episodes
 
 if TYPE_CHECKING:
@@ -54,6 +54,10 @@ class Earned(Protocol):
 
     def slices(self) -> Sequence[Slice]:
         """Return what is reported on, :data:`OVERALL` first."""
+        ...
+
+    def few(self, part: str) -> int:
+        """Return the least number of clusters from which a part has an interval."""
         ...
 
     def facts(self, reference: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -126,9 +130,10 @@ class Decomposition(Generic[ArmsT]):
 def split(agent: str, reference: str, arms: ArmsT) -> Decomposition[ArmsT]:
     """Split the gap of arms already run."""
     parts, clusters = arms.parts(reference), arms.clusters
-    table = np.stack(list(parts.values()), axis=1)
     rows: list[PartRow] = []
     for kind, label, chosen in arms.slices():
-        estimates = estimate_means(table[chosen], clusters[chosen])
-        rows.extend(PartRow(kind, label, part, *estimate) for part, estimate in zip(parts, estimates, strict=True))
+        ones = np.ones(int(chosen.sum()))
+        for part, column in parts.items():
+            found = estimate_ratios([Ratio(column[chosen], ones)], clusters[chosen], few=arms.few(part))
+            rows.append(PartRow(kind, label, part, *found))
     return Decomposition(agent, reference, arms, tuple(rows))

@@ -22,7 +22,7 @@ from experiments.cli.seating import (
 from experiments.cli.show import count_bar, estimate, note, out, print_table, text_table
 from experiments.engine.cluster import open_executor
 from experiments.engine.folder import read_header
-from experiments.episodes.config import SuiteSpec
+from experiments.episodes.config import SUITE, SuiteSpec
 from experiments.episodes.suite_task import EPISODES
 from experiments.stats.numerals import needed_text, number_text
 from experiments.storage.files import check_out_file, write_atomically
@@ -71,6 +71,8 @@ def decompose(  # noqa: PLR0913 - one parameter an option
             raise ValueError(f"run={str(run)!r} says which episodes are played; leave out what names a suite")
         header = read_header(run, EPISODES.mode, SuiteSpec)
         spec, seeds = header.spec, Seeds(header.salt)
+        if header.digests[SUITE] != spec.digest():
+            raise ValueError(f"run={str(run)!r} played other episodes than its suite has now; diagnose again")
         player, processes = seat_again(header, asked, where)
     else:
         spec = options.suite_of(suite, episodes_per_cell, seed, cells, config, columns)

@@ -37,7 +37,6 @@ REFERENCE_AGENTS = tuple(name for name, entry in PLAYERS.items() if entry.is_ref
 
 
 def diagnose(  # noqa: PLR0913 - one parameter an option
-    context: typer.Context,
     agent: options.AgentOption,
     suite: options.Suite = "fresh",
     columns: options.CatalogColumns = None,
@@ -104,30 +103,7 @@ def diagnose(  # noqa: PLR0913 - one parameter an option
         run = run_task(EPISODES, player, spec, folder, workers=seating.processes, executor=executor, progress=progress)
     if economics is not None and not as_json:
         print_money(run)
-    can_decompose = economics is None and scenarios is None and perspective == "both" and repeats == 1
-    show_run(run, as_json=as_json, reference=reference, next_step=_decompose_line(context) if can_decompose else None)
-
-
-_ALSO_OF_DECOMPOSE = {
-    "agent": "--agent",
-    "suite": "--suite",
-    "columns": "--columns",
-    "episodes_per_cell": "--episodes-per-cell",
-    "seed": "--seed",
-    "cells": "--regime",
-    "config": "--config",
-    "model": "--model",
-}
-
-
-def _decompose_line(context: typer.Context) -> str:
-    """Return the command that decomposes what was played, with the options that were given."""
-    words = ["terms", "decompose"]
-    for name, option in _ALSO_OF_DECOMPOSE.items():
-        source, value = context.get_parameter_source(name), context.params[name]
-        if source is not None and source.name == "COMMANDLINE":
-            words += [word for one in (value if isinstance(value, list) else [value]) for word in (option, str(one))]
-    return shlex.join(words)
+    show_run(run, as_json=as_json, reference=reference, next_step=shlex.join(["terms", "decompose", str(run.folder)]))
 
 
 def read_money(config: Sequence[str] | None, suite: str, economics: str = "default") -> dict[str, Any]:

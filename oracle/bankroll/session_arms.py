@@ -33,6 +33,7 @@ from oracle.gaps import OVERALL, Decomposition, Slice, split
 from oracle.interventions import Condition
 from oracle.parts import Part
 from terms.aliases import Floats, Progress
+from terms.intervals import FEW
 
 ARMS = ("played", "base", "posterior", "revealed", "neutral", "aware", "known", "memoryless")
 RUIN_AWARE = "ruin-aware"
@@ -87,6 +88,11 @@ class SessionArms:
             Part.CAUTION: at["aware"] - at["neutral"],
             Part.MEMORY: at["aware"] - at["memoryless"],
         }
+
+    def few(self, part: str) -> int:
+        """Return from how many sessions on a part has an interval."""
+        del part
+        return FEW
 
     def facts(self, reference: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a stored split says before and after its rows: every arm by session."""

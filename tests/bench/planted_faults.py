@@ -165,13 +165,17 @@ def ask(fault: Fault, right: str, sample: Sample, size: int, *, num_samples: int
     return Named(said.get(right, 0), count, cost, said, float(np.mean(sure)))
 
 
+def read_options(words: Sequence[str], batches: int) -> tuple[int, Path | None, list[str]]:
+    """Return the batches, the folder and the kinds that were asked for."""
+    rest = list(words)
+    given = {name: rest.pop(rest.index(name) + 1) for name in ("--batches", "--keep") if name in rest}
+    kinds = [word for word in rest if word not in given]
+    return int(given.get("--batches", batches)), Path(given["--keep"]) if "--keep" in given else None, kinds
+
+
 def main() -> None:
     """Print the table."""
-    words = sys.argv[1:]
-    options = {name: words.pop(words.index(name) + 1) for name in ("--batches", "--keep") if name in words}
-    kinds = [word for word in words if not word.startswith("--")]
-    batches = int(options.get("--batches", BATCHES))
-    folder = Path(options["--keep"]) if "--keep" in options else None
+    batches, folder, kinds = read_options(sys.argv[1:], BATCHES)
     sys.stdout.write(f"{'fault':24}{'right':12}{'cost':>8}" + "".join(f"{f'n = {n}':>24}" for n in SIZES) + "\n")
     for table in (PLANTED, HARMLESS):
         for kind, (right, doses) in table.items():

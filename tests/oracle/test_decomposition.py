@@ -1,6 +1,7 @@
 """The decomposition: identities in every episode and slice, scripted agents, planted faults, bad input."""
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import terms
 from oracle.agents import BELIEF_AGENTS
-from oracle.arms import Arms, run_arms
+from oracle.arms import FEW_PARTS, Arms, run_arms
 from oracle.decomposition import decompose, decompose_arms
 from oracle.diagnosis import DOCUMENTED_EPISODES
 from oracle.gaps import Decomposition, PartRow
@@ -83,7 +84,7 @@ def test_planted_faults_show_in_their_own_part():
     assert len(suite) == DOCUMENTED_EPISODES
     names = ("faulty-belief", "faulty-execution")
     belief, execution = (decompose(BELIEF_AGENTS[name], suite=suite, bayes_optimal=COARSE) for name in names)
-    assert belief.row("inference").low > 0
+    assert belief.row("inference").estimate > 1
     assert belief.row("execution").estimate == 0
     assert execution.row("execution").estimate > 1
     assert execution.row("inference").estimate == 0
@@ -104,7 +105,16 @@ def test_rows_cover_every_slice_with_their_n(reports):
     assert {row.slice for row in report.table("family")} == {"family"}
     for row in report.table():
         assert row.low is None or row.low <= row.estimate <= row.high
-    assert report.row("gap").low is not None
+    assert report.row("played").low is not None
+    assert report.row("gap").low is None  # a difference, of too few scenarios
+
+
+def test_differences_have_intervals_from_enough_scenarios_on(reports):
+    arms = reports["patient"][0].arms
+    for repeats, is_enough in ((FEW_PARTS // 16 - 1, False), (FEW_PARTS // 16, True)):
+        scenarios = [replace(item, scenario_id=f"{item.scenario_id}/{k}") for k in range(repeats) for item in SUITE]
+        many = Arms(tuple(scenarios), *(np.tile(column, repeats) for column in _columns(arms)))
+        assert (decompose_arms("patient", many).row("gap").low is not None) == is_enough
 
 
 def test_slices_average_to_the_whole(reports):

@@ -64,12 +64,9 @@ def test_a_server_with_several_models_is_not_guessed_at(terms, server, monkeypat
     assert f"agent='openai:' names no model; {server.url} has one, two: say openai:MODEL\n" in told
 
 
-def test_the_next_step_takes_the_same_options(terms):
-    _, printed, _ = terms("diagnose", "--agent", "patient", *TINY, "--seed", 3)
-    line = printed.splitlines()[-1]
-    said = "terms decompose --agent patient --episodes-per-cell 1 --seed 3 --regime overlap --regime candid"
-    assert line == f"where it is lost: {said}"
-    assert load_command("decompose").make_context("decompose", said.split()[2:]).params["seed"] == 3
+def test_the_next_step_decomposes_the_very_run(terms):
+    _, printed, _ = terms("diagnose", "--agent", "patient", *TINY, "--out", "one run")
+    assert printed.splitlines()[-1] == "where it is lost: terms decompose 'one run'"
 
 
 def test_without_a_terminal_a_line_a_minute(capsys):
