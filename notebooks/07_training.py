@@ -102,7 +102,16 @@ for credit, found in curves.items():
     print(f"{credit:9} ends at {np.mean(ends):.3f} of the surplus; 95 % of the own end after {needed} episodes")
 
 # %% [markdown]
-# Few seeds and short runs show the shape only; `python -m tests.bench.learning 8 400` takes more of both.
+# Few seeds and short runs show the shape only. Four hundred updates of 256 episodes on overlap episodes of the candid
+# family, validated on 2,000 others, ended (mean of the last three points, 95 % interval over seeds) at 0.759
+# [0.750, 0.769] of the surplus with exact credit (5 seeds) and at 0.743 [0.735, 0.751] paid at the end (8 seeds). 95 %
+# of the own end took 66,560 [53,847, 79,273] episodes with exact credit and 58,880 [46,139, 71,621] without. Added up
+# from the move on, turn rewards differ from the utility by a baseline alone, and talks are short: they help little.
+#
+# A move paid its own turn reward alone does far worse, 0.584 [0.572, 0.595], and 0.497 [0.486, 0.508] with a tenth of
+# the entropy bonus (5 seeds each). Such pay is right only if the values are right wherever the learner goes. Ours are
+# fitted, and a learner that looks one move ahead is free to seek moments that are valued too high; a sum of turn
+# rewards pays that back. `python -m tests.bench.learning 8 400` measures it again.
 
 # %% [markdown]
 # ## Other doors
