@@ -2,12 +2,11 @@ r"""The Bayes optimum of one family and opener between certified bounds, and wha
 
 The certified game is the negotiation with offers on ticks ``own - i T`` that never fall (the protocol's rule); own
 reservation, types and noise stay continuous. What rounding to ticks costs against free offers is not in the bounds;
-``rounding`` is an estimate of its larger half, what the planner gains when the tick is halved.
+``rounding`` is an estimate of its larger half, what the planner gains when the tick is halved. Bounds of the game
+itself are in :mod:`oracle.real_game`.
 
 **Lower bound.** The mean utility of the planner on ticks in the true game, less its allowance. The zopa has a
-known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and less noise. ``bayes`` is what the
-player earns whom users meet, in the game itself: a lower bound of the real game's optimum, and no part of this bracket,
-as it offers between the ticks.
+known mean, so ``utility - 0.9 (zopa - E zopa)`` has the mean of the utility and less noise.
 
 **Upper bound**, each step of which can only raise it:
 
@@ -57,8 +56,6 @@ from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.kernels.dual import inner_maximum
 from oracle.kernels.episodes import Hidden, play_ticks
 from oracle.model import build_model, build_priors
-from oracle.planner import FittedAgent
-from oracle.prior import SCALE
 from oracle.relaxation import (
     BracketSettings,
     Drawn,
@@ -72,8 +69,6 @@ from oracle.relaxation import (
 )
 from oracle.solution_cache import Arrays, load_or_solve, solution_key
 from terms.aliases import Floats, Progress
-from terms.episode import play
-from terms.suites import fresh_suite
 from terms.types import Opener, Role
 
 _SLOPE = 0.9  # of utility on the zopa, whose mean is known: any constant leaves the mean as it is
@@ -96,8 +91,8 @@ class Bracket:
     """The Bayes optimum on ticks of one family and opener; every number is a share of the mean zopa.
 
     ``policy`` is what the planner earns, ``value`` the penalty's value at the first decision, ``inner`` the searched
-    maximum of its later errors, ``histories`` the mean number of histories a search visits; ``rounding`` and ``bayes``
-    are no part of the width. ``allowance`` is the number of standard errors inside both bounds.
+    maximum of its later errors, ``histories`` the mean number of histories a search visits; ``rounding`` is no part of
+    the width. ``allowance`` is the number of standard errors inside both bounds.
     """
 
     lower: float
@@ -106,14 +101,8 @@ class Bracket:
     value: Mean
     inner: Mean
     rounding: Mean
-    bayes: Mean
     histories: float
     allowance: float = 2.0
-
-    @property
-    def real_lower(self) -> float:
-        """A lower bound of the optimum of the game itself: what ``bayes`` earns less the allowance."""
-        return self.bayes.value - self.allowance * self.bayes.se
 
     @property
     def width(self) -> float:
@@ -166,12 +155,12 @@ def bracket(  # noqa: PLR0913
     if num_dual < 2:
         raise ValueError(f"num_dual={num_dual}; a standard error needs at least 2 paths")
     settings = settings or BracketSettings()
-    key, total = _key(values, opener, num_dual, settings, seed), sum(_sizes(settings, num_dual)) + settings.num_bayes
+    key, total = bracket_key("bracket", values, opener, settings, seed, num_dual), sum(_sizes(settings, num_dual))
     found = load_or_solve(key, lambda: _sample(values, opener, num_dual, settings, seed, progress), folder)
     if progress is not None:
         progress(total, total)
     scale = mean_zopa(values.knowledge)
-    policy, value, inner, rounding, bayes = (_mean(found[name] / scale) for name in (*_SAMPLES, "bayes"))
+    policy, value, inner, rounding = (mean_of(found[name] / scale) for name in _SAMPLES)
     return Bracket(
         lower=policy.value - allowance * policy.se,
         upper=value.value + inner.value + allowance * math.hypot(value.se, inner.se),
@@ -179,7 +168,6 @@ def bracket(  # noqa: PLR0913
         value=value,
         inner=inner,
         rounding=rounding,
-        bayes=bayes,
         histories=float(found["histories"].mean()),
         allowance=allowance,
     )
@@ -195,8 +183,8 @@ def _sample(
 ) -> Arrays:
     """Draw and value every episode of a bracket."""
     sizes, runs = _sizes(settings, num_dual), (policy_utility, first_values, inner_maxima, rounding_gain)
-    *streams, last = np.random.SeedSequence(seed).spawn(len(sizes) + 1)
-    samples, before, total = [], 0, sum(sizes) + settings.num_bayes
+    streams = np.random.SeedSequence(seed).spawn(len(sizes))
+    samples, before, total = [], 0, sum(sizes)
     for run, n, stream in zip(runs, sizes, streams, strict=True):
         rng = np.random.default_rng(stream)
         parts = []
@@ -211,31 +199,33 @@ def _sample(
         samples.append(np.concatenate(parts, axis=0))
     histories = samples[2][:, 1]
     samples[2] = samples[2][:, 0]
-    bayes = bayes_utility(values, opener, settings.num_bayes, int(last.generate_state(1)[0]))
-    return {**dict(zip(_SAMPLES, samples, strict=True)), "bayes": bayes, "histories": histories}
+    return {**dict(zip(_SAMPLES, samples, strict=True)), "histories": histories}
 
 
 def _sizes(settings: BracketSettings, num_dual: int) -> tuple[int, int, int, int]:
     return settings.num_policy, settings.num_values, num_dual, settings.num_rounding
 
 
-def _key(values: FittedValues, opener: Opener, num_dual: int, settings: BracketSettings, seed: int) -> str:
+def bracket_key(
+    kind: str, values: FittedValues, opener: Opener, settings: BracketSettings, seed: int, more: object
+) -> str:
     """Return the digest of all a bracket depends on, the code of the kernels included."""
     nets = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in values.nets))
     knowledge = values.knowledge
     return solution_key(
         {
-            "kind": "bracket",
+            "kind": kind,
             "config": knowledge.config.model_dump(mode="json"),
             "regimes": list(knowledge.regimes),
             "families": list(knowledge.families),
+            "objective": knowledge.objective,
             "opener": opener,
             "belief": asdict(values.grid),
             "nets": nets.hexdigest(),
             "kernels": SOURCE_DIGEST,
-            "num_dual": num_dual,
             "settings": asdict(settings),
             "seed": seed,
+            "more": more,
         }
     )
 
@@ -252,16 +242,6 @@ def policy_utility(values: FittedValues, opener: Opener, settings: BracketSettin
     priors, out = build_priors(knowledge, drawn.own, values.grid, drawn.role), np.empty(n)
     play_ticks((0, n), priors, hidden, opener is Opener.AGENT, params, planner, settings.tick, ticks, out)
     return out - _SLOPE * (drawn.own - drawn.reservation - mean_zopa(knowledge))
-
-
-def bayes_utility(values: FittedValues, opener: Opener, num: int, seed: int) -> Floats:
-    """Play ``num`` fresh episodes of the game itself with ``bayes``; return utilities like :func:`policy_utility`."""
-    knowledge, agent = values.knowledge, FittedAgent(values)
-    suite = fresh_suite(seed, knowledge.regimes, knowledge.families, (num + 1) // 2, config=knowledge.config)
-    played = [each for each in suite if each.opener is opener]
-    utility = np.array([play(each, agent).utility / each.price_range for each in played])
-    zopa = np.array([each.zopa / each.price_range for each in played])
-    return SCALE * utility - _SLOPE * (SCALE * zopa - mean_zopa(knowledge))
 
 
 def first_values(values: FittedValues, opener: Opener, settings: BracketSettings, drawn: Drawn) -> Floats:
@@ -298,6 +278,7 @@ def _slice(drawn: Drawn, start: int, stop: int) -> Drawn:
     return Drawn(role=drawn.role, **arrays)
 
 
-def _mean(values: Floats) -> Mean:
+def mean_of(values: Floats) -> Mean:
+    """Return the mean of independent values with its standard error."""
     n = len(values)
     return Mean(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(n), n)

@@ -37,7 +37,8 @@ class BracketSettings:
     prices of the penalty's interpolation. ``slack`` (percent of R) says how much a history must have lost before the
     dual tells the type: larger values search less and bound less tightly. ``num_policy``, ``num_values`` and
     ``num_rounding`` are the episodes of the policy, of the value at the first decision, and of the estimate of what
-    half a tick adds; ``num_bayes`` those of ``bayes`` in the game itself.
+    half a tick adds. ``num_bayes`` and ``num_told`` are those of the bounds of the game itself
+    (:mod:`oracle.real_game`): of the player, and of the bound that tells the type.
     """
 
     tick: float = 4.0
@@ -48,9 +49,10 @@ class BracketSettings:
     num_values: int = 2000
     num_rounding: int = 1000
     num_bayes: int = 1000
+    num_told: int = 200
 
     def __post_init__(self) -> None:
-        counted = ("num_prices", "num_policy", "num_values", "num_rounding", "num_bayes")
+        counted = ("num_prices", "num_policy", "num_values", "num_rounding", "num_bayes", "num_told")
         sizes = {name: getattr(self, name) for name in counted}
         if not 0 < self.tick <= 10 or min(sizes.values()) < 2:
             named = ", ".join(f"{name}={size}" for name, size in sizes.items())

@@ -2,21 +2,28 @@
 
 Both bound the Bayes optimum ``U*`` of the slice, as shares of its mean zopa: ``lower`` is what the reference earned
 minus two standard errors, ``upper`` the clairvoyant's value plus two. They hold whatever the reference is, up to
-sampling and to what play between the clairvoyant's grids could add; :func:`certificates` are nearer ones, of the laws
-the suite is drawn from, for offers on ticks that never fall.
+sampling and to what play between the clairvoyant's grids could add. :func:`certificates` are proven, of the laws the
+suite is drawn from: of the game itself, and nearer ones for offers on ticks that never fall.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from oracle.bounds import Bracket, bracket, joint_allowance
-from oracle.interventions import BayesOptimal, run_bayes_optimal, told_regime_and_family
+from oracle.bounds import Bracket, Mean, bracket, joint_allowance
+from oracle.interventions import (
+    BayesOptimal,
+    run_bayes_optimal,
+    told_family,
+    told_for_efficiency,
+    told_regime_and_family,
+)
+from oracle.real_game import real_bracket
 from oracle.relaxation import BracketSettings
 from oracle.remembered import remembered_values
 from oracle.shipped import values_for
@@ -28,7 +35,8 @@ from terms.scenario import Scenario
 
 _CHUNK = 50  # episodes between two calls of progress
 _Z95 = 1.959964
-NUM_BOUNDS = 3  # of a certified row: lower and upper on ticks, and lower in the game itself
+
+Objective = Literal["utility", "se"]
 
 
 class SuiteValue(NamedTuple):
@@ -83,70 +91,130 @@ def certificates(
     scenarios: Sequence[Scenario],
     *,
     num_dual: int,
+    objective: Objective = "utility",
     settings: BracketSettings | None = None,
     progress: Progress | None = None,
 ) -> list[SuiteValue]:
-    """Return certified bounds of the Bayes optimum on ticks for every feasible (regime, family, opener) of a suite.
+    """Return proven bounds of the Bayes optimum for every family and opener of a suite, by what is known of the regime.
 
-    They belong to the law the episodes are drawn from, not to the episodes, and are shares of its mean zopa. Their
-    slice is ``certificate``; ``lower`` and ``upper`` have a sampling allowance inside with which all rows hold together
-    in 95 % of samples, and every row has its own seed.
+    They belong to the law the episodes are drawn from, not to the episodes. Their slice is ``certificate``;
+    ``real_lower`` and ``real_upper`` are of the game itself (:mod:`oracle.real_game`), ``lower`` and ``upper`` of its
+    utility with offers on ticks (:mod:`oracle.bounds`). All have a sampling allowance inside with which they hold
+    together in 95 % of samples, and every row has its own seed.
 
     Parameters
     ----------
     num_dual
         Paths whose inner maximum is searched in each row.
     progress
-        Called with (steps done, steps in all), a step being an episode of the policy, a first value or a path.
+        Called with (steps done, steps in all), a step being an episode of a player, a first value, a path or a bound.
     """
-    cells = certified_cells(scenarios)
+    cells = certified_cells(scenarios, objective)
     rows: list[SuiteValue] = []
-    for done, item in enumerate(cells):
+    for done, cell in enumerate(cells):
 
         def tell(step: int, steps: int, done: int = done) -> None:
             if progress is not None:
                 progress(done * steps + step, len(cells) * steps)
 
-        rows += certify_cell(item, num_rows=len(cells), num_dual=num_dual, settings=settings, progress=tell)
+        num_bounds = sum(each.num_bounds for each in cells)
+        rows += certify_cell(cell, num_bounds=num_bounds, num_dual=num_dual, settings=settings, progress=tell)
     return rows
 
 
-def certified_cells(scenarios: Sequence[Scenario]) -> list[Scenario]:
-    """Return a feasible scenario of every (regime, family, opener) of a suite: what is certified of it."""
-    return list({(item.regime, item.family, item.opener): item for item in scenarios if item.zopa > 0}.values())
+class CertifiedCell(NamedTuple):
+    """A row of certificates: the laws of ``scenario``, its regime told or one of the released ones."""
+
+    scenario: Scenario
+    objective: Objective = "utility"
+    is_regime_told: bool = True
+
+    @property
+    def has_ticks(self) -> bool:
+        """Whether the game on ticks is certified as well."""
+        return self.is_regime_told and self.objective == "utility"
+
+    @property
+    def num_bounds(self) -> int:
+        """How many bounds the row states."""
+        return 4 if self.has_ticks else 2
+
+    @property
+    def label(self) -> str:
+        """What is known, the family and the opener."""
+        regime = self.scenario.regime.value if self.is_regime_told else "unknown regime"
+        return f"{regime} {self.scenario.family} {self.scenario.opener}"
+
+
+def certified_cells(scenarios: Sequence[Scenario], objective: Objective = "utility") -> list[CertifiedCell]:
+    """Return what is certified of a suite: every (regime, family, opener) in which a deal can be made.
+
+    A suite with both kinds of regimes has a row more for each family and opener, of who is not told which one holds.
+    """
+    feasible = [item for item in scenarios if item.zopa > 0]
+    told = {(item.regime, item.family, item.opener): item for item in feasible}
+    cells = [CertifiedCell(item, objective) for item in told.values()]
+    if len(feasible) == len(scenarios) or objective == "se":
+        return cells
+    untold = {(item.family, item.opener): item for item in feasible}
+    return cells + [CertifiedCell(item, objective, is_regime_told=False) for item in untold.values()]
 
 
 def certify_cell(
-    item: Scenario,
+    cell: CertifiedCell,
     *,
-    num_rows: int,
+    num_bounds: int,
     num_dual: int,
     settings: BracketSettings | None = None,
     progress: Progress | None = None,
 ) -> list[SuiteValue]:
-    """Return the certified bounds of the (regime, family, opener) of ``item``, one of ``num_rows`` rows."""
-    label = f"{item.regime} {item.family} {item.opener}"
-    seed = int.from_bytes(hashlib.sha256(label.encode()).digest()[:7])  # a row's draws are its own
-    allowance = joint_allowance(NUM_BOUNDS * num_rows)
-    values = values_for(told_regime_and_family(item))
-    found = bracket(
-        values, item.opener, num_dual=num_dual, settings=settings, seed=seed, allowance=allowance, progress=progress
+    """Return the certified bounds of a cell, in a table that states ``num_bounds`` bounds."""
+    seed = int.from_bytes(hashlib.sha256(cell.label.encode()).digest()[:7])  # a row's draws are its own
+    allowance = joint_allowance(num_bounds)
+    knows = told_for_efficiency if cell.objective == "se" else told_regime_and_family
+    values = values_for(knows(cell.scenario) if cell.is_regime_told else told_family(cell.scenario))
+    parts = 2 if cell.has_ticks else 1
+
+    def tell(step: int, steps: int) -> None:
+        if progress is not None:
+            progress(step, parts * steps)
+
+    def tell_more(step: int, steps: int) -> None:
+        if progress is not None:
+            progress(steps + step, parts * steps)
+
+    real = real_bracket(values, cell.scenario.opener, settings=settings, seed=seed, allowance=allowance, progress=tell)
+    plain = {"real_lower": real.lower, "real_upper": real.upper, "real_width": real.width}
+    rows = _bound_rows(cell.label, plain, real.told.n) + _mean_rows(
+        cell.label, {"bayes": real.bayes, "told": real.told}
     )
-    return _certificate_rows(label, found)
+    if not cell.has_ticks:
+        return rows
+    found = bracket(
+        values, cell.scenario.opener, num_dual=num_dual, settings=settings, seed=seed, allowance=allowance,
+        progress=tell_more,
+    )  # fmt: skip
+    return rows + _tick_rows(cell.label, found)
 
 
-def _certificate_rows(label: str, found: Bracket) -> list[SuiteValue]:
+def _tick_rows(label: str, found: Bracket) -> list[SuiteValue]:
     """Return one row a quantity; the width's parts come under their own names."""
-    plain = {"lower": found.lower, "upper": found.upper, "width": found.width, "real_lower": found.real_lower}
-    plain |= found.width_parts()
-    rows = [SuiteValue("certificate", label, name, value, None, None, found.inner.n) for name, value in plain.items()]
+    plain = {"lower": found.lower, "upper": found.upper, "width": found.width, **found.width_parts()}
     means = {
         "policy": found.policy,
         "first_value": found.value,
         "inner_maximum": found.inner,
         "rounding": found.rounding,
-        "bayes": found.bayes,
     }
+    return _bound_rows(label, plain, found.inner.n) + _mean_rows(label, means)
+
+
+def _bound_rows(label: str, bounds: Mapping[str, float], n: int) -> list[SuiteValue]:
+    return [SuiteValue("certificate", label, name, value, None, None, n) for name, value in bounds.items()]
+
+
+def _mean_rows(label: str, means: Mapping[str, Mean]) -> list[SuiteValue]:
+    rows = []
     for name, mean in means.items():
         low, high = mean.value - _Z95 * mean.se, mean.value + _Z95 * mean.se
         rows.append(SuiteValue("certificate", label, name, mean.value, low, high, mean.n))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -36,15 +36,13 @@ def oracle(  # noqa: PLR0913 - one parameter an option
         typer.Option(
             min=0,
             max=options.MOST,
-            help="Also certify nearer bounds: dual paths a family and opener (40: eight minutes).",
+            help="Also proven bounds: dual paths a family and opener (40: two minutes a row).",
         ),
     ] = 0,
     where: options.Workers = options.HERE,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a suite is worth: clairvoyant, Bayes-optimal player, lower and upper bound of the Bayes optimum."""
-    if certify and objective != "utility":
-        raise ValueError(f"objective={objective!r} with certify={certify}; nearer bounds exist for utility only")
     from oracle.relaxation import BracketSettings
     from oracle.tables import suite_values
 
@@ -58,7 +56,9 @@ def oracle(  # noqa: PLR0913 - one parameter an option
         from experiments.engine.oracle_work import certificates_on
 
         with open_executor(where.workers or 1, where.scheduler) as executor, count_bar(1, "certificate") as progress:
-            rows += certificates_on(executor, scenarios, num_dual=certify, settings=settings, progress=progress)
+            rows += certificates_on(
+                executor, scenarios, num_dual=certify, objective=objective, settings=settings, progress=progress
+            )
     for notice in spec.notices:
         note(f"note: {notice}")
     if as_json:
@@ -75,7 +75,7 @@ def oracle(  # noqa: PLR0913 - one parameter an option
     if certify:
         _print_certificates([row for row in rows if row.slice == "certificate"], settings.tick)
     else:
-        out("nearer bounds: not computed; use --certify N")
+        out("proven bounds: not computed; use --certify N")
 
 
 def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
@@ -98,43 +98,49 @@ def _print_values(label: str, rows: Sequence[SuiteValue]) -> None:
 
 def _print_certificates(rows: Sequence[SuiteValue], tick: float) -> None:
     if not rows:
-        out("nearer bounds: none, as no deal can be made")
+        out("proven bounds: none, as no deal can be made: the optimum is 0")
         return
     from oracle.bounds import joint_allowance
-    from oracle.tables import NUM_BOUNDS
 
     found = {(row.label, row.quantity): row for row in rows}
     labels, quantities = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
-    bounds, means = ("lower", "upper", "width"), ("policy", "first_value", "inner_maximum", "rounding")
-    real = ("real_lower", "bayes")
+    real = ("real_lower", "real_upper", "real_width", "bayes", "told")
+    _print_rows(
+        "proven for the game itself: offers at any price, in any order, as the objective counts",
+        found, labels, real, ("optimum at least", "at most", "width", "bayes earns", "the type told, at most"),
+        ("bayes", "told"),
+    )  # fmt: skip
+    on_ticks = [label for label in labels if (label, "lower") in found]
+    if on_ticks:
+        bounds, means = ("lower", "upper", "width"), ("policy", "first_value", "inner_maximum", "rounding")
+        _print_rows(
+            f"proven where offers lie on ticks of {tick:g} % of R and never fall, shares of the mean zopa",
+            found, on_ticks, (*bounds, *means),
+            (*bounds, "policy earns", "first value", "inner maximum", "half a tick"), ("policy", "inner_maximum"),
+        )  # fmt: skip
+        parts = [name for name in quantities if name not in (*bounds, *means, *real)]
+        lines = [(label, *(number_text(found[label, name].estimate) for name in parts)) for label in on_ticks]
+        print_table(text_table("the width on ticks is the sum of", ("what is known, family, opener", *parts), lines))
+    num_bounds = 2 * len(labels) + 2 * len(on_ticks)
+    out(f"all bounds have {joint_allowance(num_bounds):.2f} standard errors inside, with which they hold together in")
+    out("95 % of samples; every row has its own draws. At most, in the game itself, tells the type: nearly all of that")
+    out("width is the price of not knowing it. The bounds on ticks say nothing about offers between them or that fall;")
+    out("bayes, which makes such offers, may lie above their upper one. Where no deal can be made, the optimum is 0.")
+
+
+def _print_rows(
+    title: str,
+    found: Mapping[tuple[str, str], SuiteValue],
+    labels: Sequence[str],
+    quantities: Sequence[str],
+    headings: Sequence[str],
+    counted: Sequence[str],
+) -> None:
     lines = [
-        (label, *(estimate(found[label, name]._asdict()) for name in (*bounds, *means)),
-         str(found[label, "policy"].n), str(found[label, "inner_maximum"].n))
+        (label, *(estimate(found[label, name]._asdict()) for name in quantities),
+         *(str(found[label, name].n) for name in counted))
         for label in labels
     ]  # fmt: skip
-    title = f"certified: offers on ticks of {tick:g} % of R, shares of the mean zopa"
-    headings = (
-        "regime, family, opener",
-        *bounds,
-        "policy earns",
-        "first value",
-        "inner maximum",
-        "half a tick",
-        "n",
-        "paths",
+    print_table(
+        text_table(title, ("what is known, family, opener", *headings, *(f"n {name}" for name in counted)), lines)
     )
-    print_table(text_table(title, headings, lines))
-    parts = [name for name in quantities if name not in (*bounds, *means, *real)]
-    lines = [(label, *(number_text(found[label, name].estimate) for name in parts)) for label in labels]
-    print_table(text_table("the width is the sum of", ("regime, family, opener", *parts), lines))
-    lines = [
-        (label, *(estimate(found[label, name]._asdict()) for name in real), str(found[label, "bayes"].n))
-        for label in labels
-    ]
-    columns = ("regime, family, opener", "optimum at least", "bayes earns", "n")
-    print_table(text_table("in the game itself, offers at any price", columns, lines))
-    errors = joint_allowance(NUM_BOUNDS * len(labels))
-    out(f"all bounds have {errors:.2f} standard errors inside, with which they hold together in 95 % of samples;")
-    out("every row has its own draws. Not in lower and upper: what offers between ticks, or offers that fall, could")
-    out("add; half a tick is an estimate of the larger part of the first. bayes plays the game itself: it may lie")
-    out("above upper.")

@@ -16,7 +16,7 @@ from experiments.players.player import Player
 from oracle.arms import Arms, ScenarioArms, arms_of_scenario, join_arms
 from oracle.interventions import BayesOptimal
 from oracle.relaxation import BracketSettings
-from oracle.tables import SuiteValue, certificates, certified_cells, certify_cell
+from oracle.tables import CertifiedCell, Objective, SuiteValue, certificates, certified_cells, certify_cell
 from terms import Scenario
 from terms.aliases import Progress
 
@@ -46,8 +46,8 @@ def run_arms_on(
     return join_arms(suite, rows)
 
 
-def _certify(num_rows: int, num_dual: int, settings: BracketSettings, item: Scenario) -> list[SuiteValue]:
-    return certify_cell(item, num_rows=num_rows, num_dual=num_dual, settings=settings)
+def _certify(num_bounds: int, num_dual: int, settings: BracketSettings, cell: CertifiedCell) -> list[SuiteValue]:
+    return certify_cell(cell, num_bounds=num_bounds, num_dual=num_dual, settings=settings)
 
 
 def certificates_on(
@@ -57,12 +57,13 @@ def certificates_on(
     num_dual: int,
     settings: BracketSettings,
     progress: Progress,
+    objective: Objective = "utility",
 ) -> list[SuiteValue]:
-    """Return :func:`oracle.tables.certificates`, a regime, family and opener a piece."""
+    """Return :func:`oracle.tables.certificates`, a row a piece."""
     if executor is None:
-        return certificates(suite, num_dual=num_dual, settings=settings, progress=progress)
-    cells = certified_cells(suite)
-    certify = partial(_certify, len(cells), num_dual, settings)
+        return certificates(suite, num_dual=num_dual, objective=objective, settings=settings, progress=progress)
+    cells = certified_cells(suite, objective)
+    certify = partial(_certify, sum(cell.num_bounds for cell in cells), num_dual, settings)
     found = map_pieces(certify, cells, executor=executor, progress=progress)
     return [row for rows in found for row in rows]
 

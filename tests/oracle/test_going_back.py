@@ -87,12 +87,18 @@ def _search(scenario, rng, steps):
     return _earned(problem, standing, plans[[best.argmax()]], noise[1])[0]
 
 
-def _check_search(seed, n_per_cell, steps):
+def found_by_search(seed, n_per_cell, steps):
+    """Scenarios, and what the best plan that a search finds in each earns on other lucks."""
     suite = [
         each for each in terms.fresh_suite(seed, ["overlap"], None, n_per_cell) if each.opener == "counterpart_opens"
     ]
-    values, rng = clairvoyant_values(suite), np.random.default_rng(seed)
-    found = np.array([_search(each, rng, steps) for each in suite])
+    rng = np.random.default_rng(seed)
+    return suite, np.array([_search(each, rng, steps) for each in suite])
+
+
+def _check_search(seed, n_per_cell, steps):
+    suite, found = found_by_search(seed, n_per_cell, steps)
+    values = clairvoyant_values(suite)
     excess = (found - values) / np.array([each.zopa for each in suite])
     assert excess.max() < 0.004, (suite[int(excess.argmax())].scenario_id, excess.max())
 

@@ -1,14 +1,17 @@
 """What a suite is worth, slice by slice."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import terms
 from oracle import tables
-from oracle.bounds import Bracket, Mean
+from oracle.bounds import Bracket, Mean, joint_allowance
 from oracle.clairvoyant import clairvoyant_values
 from oracle.interventions import BayesOptimal, run_bayes_optimal
 from oracle.prior import Grid
+from oracle.real_game import RealBracket
 from oracle.tables import certificates, suite_values
 
 SUITE = terms.fresh_suite(91, ["overlap", "no_deal"], ["taciturn", "adversarial"], n_per_cell=1)
@@ -78,33 +81,58 @@ def test_an_empty_suite_is_refused():
         suite_values([])
 
 
-def test_certificates_have_a_row_for_every_feasible_family_and_opener(monkeypatch):
-    """The bracket itself is tested elsewhere; here it is a fixed one, whose width 0.07 is the sum of its parts."""
-    asked, steps, seeds = [], [], set()
+@pytest.fixture
+def asked(monkeypatch):
+    """Brackets are tested elsewhere; here they are fixed ones, on ticks with a width 0.07 that is the sum of its parts.
 
-    def fixed(values, opener, *, num_dual, settings, seed, allowance, progress):
-        seeds.add(seed)
-        assert allowance == pytest.approx(2.638, abs=1e-3)  # 0.05 over three bounds in each of four rows
-        asked.append((values.knowledge.families, values.knowledge.regimes, opener, num_dual))
+    What was asked of them is kept.
+    """
+    kept = []
+
+    def on_ticks(values, opener, *, num_dual, settings, seed, allowance, progress):
+        kept.append(("ticks", values.knowledge, opener, seed, allowance))
         progress(3, 4)
-        means = (
-            Mean(0.82, 0.01, 9),
-            Mean(0.83, 0.003, 8),
-            Mean(0.03, 0.004, 7),
-            Mean(0.01, 0.002, 6),
-            Mean(0.84, 0.01, 5),
-        )
+        means = (Mean(0.82, 0.01, 9), Mean(0.83, 0.003, 8), Mean(0.03, 0.004, 7), Mean(0.01, 0.002, 6))
         return Bracket(0.80, 0.87, *means, 12.0)
 
-    monkeypatch.setattr(tables, "bracket", fixed)
+    def real(values, opener, *, settings, seed, allowance, progress):
+        kept.append(("real", values.knowledge, opener, seed, allowance))
+        progress(4, 4)
+        return RealBracket(Mean(0.84, 0.01, 5), Mean(0.97, 0.001, 4))
+
+    monkeypatch.setattr(tables, "bracket", on_ticks)
+    monkeypatch.setattr(tables, "real_bracket", real)
+    monkeypatch.setattr(tables, "values_for", lambda knowledge: SimpleNamespace(knowledge=knowledge))
+    return kept
+
+
+def test_certificates_have_a_row_for_every_family_and_opener_and_what_is_known_of_the_regime(asked):
+    """Two families and openers, told that the regime is overlap or not: four rows with four bounds, four with two."""
+    steps = []
     found = certificates(SUITE, num_dual=5, progress=lambda *step: steps.append(step))
-    assert len(seeds) == 4
-    assert len(asked) == 4  # two families, two openers; no deal can be made in the other regime
-    assert {(len(families), regimes, n) for families, regimes, _, n in asked} == {(1, ("overlap",), 5)}
-    assert steps == [(3, 16), (7, 16), (11, 16), (15, 16)]
+    assert len({seed for _, _, _, seed, _ in asked}) == 8
+    assert {allowance for *_, allowance in asked} == {joint_allowance(24)}
+    regimes = [(kind, len(knowledge.regimes)) for kind, knowledge, *_ in asked]
+    assert sorted(regimes) == [("real", 1)] * 4 + [("real", 3)] * 4 + [("ticks", 1)] * 4
+    assert steps[-1] == (32, 32)
+    assert steps == sorted(steps, key=lambda step: step[0] / step[1])
     row = {each.quantity: each for each in found if each.label == "overlap taciturn agent_opens"}
     assert row["width"].estimate == pytest.approx(row["upper"].estimate - row["lower"].estimate)
     assert row["policy"].low == pytest.approx(0.82 - 1.959964 * 0.01)
+    assert (row["real_lower"].estimate, row["real_upper"].estimate) == pytest.approx((0.82, 0.972))
     parts = [each.estimate for name, each in row.items() if "(" in name or "search" in name or "over" in name]
     assert sum(parts) == pytest.approx(0.07)
     assert {each.slice for each in found} == {"certificate"}
+    untold = {each.quantity for each in found if each.label == "unknown regime taciturn agent_opens"}
+    assert untold == {"real_lower", "real_upper", "real_width", "bayes", "told"}
+
+
+def test_certificates_of_efficiency_are_of_the_game_itself(asked):
+    found = certificates(SUITE, num_dual=5, objective="se")
+    assert {kind for kind, *_ in asked} == {"real"}
+    assert {knowledge.objective for _, knowledge, *_ in asked} == {"se"}
+    assert {each.label for each in found} == {
+        f"overlap {family} {opener}"
+        for family in ("taciturn", "adversarial")
+        for opener in ("agent_opens", "counterpart_opens")
+    }

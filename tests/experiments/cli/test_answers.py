@@ -24,8 +24,8 @@ from tests.experiments.folders import REPOSITORY, TINY
 
 SMALL = ("--suite", "fresh", "--seed", "3", "--episodes-per-cell", "1", "--regime", "overlap", "--family", "candid")
 CERTIFIED = (
-    "lower", "upper", "width", "real_lower", "a part of it",
-    "policy", "first_value", "inner_maximum", "rounding", "bayes",
+    "lower", "upper", "width", "a part of it", "policy", "first_value", "inner_maximum", "rounding",
+    "real_lower", "real_upper", "real_width", "bayes", "told",
 )  # fmt: skip
 COARSE = BayesOptimal(grid=Grid(2.0, 5))
 QUICK = TrainingSettings(num_paths=90, hidden=4, steps=3, num_nodes=4, offer_step=5.0, grid=Grid(4.0, 3), tolerance=9.0)
@@ -60,7 +60,7 @@ def test_a_suite_is_worth_what_lies_between_its_bounds(ask):
     assert rows["all", "width"]["estimate"] == pytest.approx(upper - lower)
     shown = ask("oracle", *SMALL).stdout
     assert "family candid" in shown
-    assert "nearer bounds: not computed" in shown
+    assert "proven bounds: not computed" in shown
 
 
 def test_certified_bounds_are_shown_on_request(ask, monkeypatch):
@@ -70,6 +70,7 @@ def test_certified_bounds_are_shown_on_request(ask, monkeypatch):
     assert found["tick"] == 4
     assert [row["quantity"] for row in found["rows"] if row["slice"] == "certificate"] == list(CERTIFIED)
     shown = ask("oracle", *SMALL, "--certify", "7").stdout
+    assert "offers at any price, in any order" in shown
     assert "ticks of 4 % of R" in shown
     assert "a part of it" in shown
     assert shown.count("overlap candid agent_opens") == 3

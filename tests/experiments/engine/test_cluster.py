@@ -119,7 +119,7 @@ def test_a_certificate_equals_a_local_one_though_a_worker_dies(tmp_path, monkeyp
     suite = SuiteSpec.parse("fresh", n_per_cell=1, seed=4, regimes=["overlap"], families=["candid", "taciturn"]).build()
     asked = {
         "num_dual": 2,
-        "settings": BracketSettings(tick=10, num_policy=60, num_values=20, num_rounding=10, num_bayes=4),
+        "settings": BracketSettings(tick=10, num_policy=60, num_values=20, num_rounding=10, num_bayes=4, num_told=4),
     }
     here = certificates_on(None, suite, progress=lambda *done: None, **asked)
     monkeypatch.setenv("TERMS_CACHE_DIR", str(tmp_path / "there"))
