@@ -26,7 +26,15 @@ from scipy.special import stdtrit
 
 from commerce.bankroll import BankrollConfig
 from commerce.economics import ChainConfig, EconomicsConfig
-from oracle.bankroll.menu import STANDARD_MENU, MenuSettings, PlanOutcomes, build_problem, sample_outcomes
+from oracle.bankroll.menu import (
+    CLASSES,
+    PLANS,
+    STANDARD_MENU,
+    MenuSettings,
+    PlanOutcomes,
+    build_problem,
+    sample_outcomes,
+)
 from oracle.bankroll.ruin import Valued, solve_risk_neutral, solve_ruin, value_policy
 from oracle.kernels.compiling import SOURCE_DIGEST
 from oracle.solution_cache import Arrays, load_or_solve, solution_key
@@ -35,7 +43,7 @@ from terms.estimates import Estimate
 from terms.intervals import LEVEL
 
 NUM_GROUPS = 10
-MENU_VERSION = 4  # raise it when plans, classes or the way they are played change
+MENU_VERSION = 4  # raise it when the way plans are played changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +82,8 @@ def load_outcomes(
     key = solution_key(
         {
             "version": MENU_VERSION,
+            "plans": [plan.name for plan in PLANS],
+            "classes": list(CLASSES),
             "source": SOURCE_DIGEST,
             "chain": json.loads(chain.model_dump_json()),
             "economics": json.loads(economics.model_dump_json()),
