@@ -119,11 +119,14 @@ def _act(decision: Any, price: float | None) -> str:
 
 
 def _verdict(told: Explanation, record: EpisodeRecord) -> list[str]:
+    from oracle.parts import SENTENCES
+
     costs = ", ".join(f"{name} {number_text(cost)}" for name, cost in told.costs.items())
+    by = f"{told.source}, {SENTENCES[told.source]}" if told.source in SENTENCES else told.source
     where = "" if told.costliest_round is None else f"; the costliest move was in round {told.costliest_round}"
     return [
         f"ended by {record.termination.value.replace('_', ' ')}, utility {number_text(told.utility)}; "
         f"knowing the type it was worth {number_text(told.clairvoyant_value)} at the start, "
         f"noise {number_text(told.noise)}",
-        f"expected cost of the moves: {costs}. Loss came from: {told.source}{where}",
+        f"expected cost of the moves: {costs}. Loss came from: {by}{where}",
     ]

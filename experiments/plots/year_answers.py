@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDE = 8.0
+DISTANT = 4.0
+"""Times the highest assets, above which a bound is told and not drawn: it would flatten everything else."""
 LOWEST = 100.0
 _LINES = ("-", "--", ":")
 
@@ -58,7 +60,12 @@ def plot_paths(
         days = np.arange(1, len(reference.yuan) + 1)
         shown = {"color": colors.muted, "linewidth": 1.4, "linestyle": (0, (5, 3))}
         ax.plot(days, np.array(reference.yuan) / unit, label=chart_name(reference.label), **shown)  # type: ignore[arg-type]
-    if ceiling.bound is not None:
+    top = max((max(path.yuan, default=0.0) for path in (*paths, *filter(None, [reference]))), default=0.0)
+    is_far = ceiling.bound is not None and not is_log and ceiling.bound > DISTANT * top > 0
+    if is_far:
+        ax.set_ylim(top=1.15 * top / unit)
+        ax.plot([], [], color=colors.ink, linewidth=1, label=f"bound: {(ceiling.bound or 0.0) / unit:,.0f}, above")
+    elif ceiling.bound is not None:
         ax.axhline(ceiling.bound / unit, color=colors.ink, linewidth=1, label="bound")
         if reference is not None:
             ends = [reference.yuan[-1] / unit, ceiling.bound / unit]

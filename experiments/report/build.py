@@ -171,12 +171,20 @@ def _figures(
     }
     for name, draw in charts.items():
         figures[name] = {suite.key: draw(suite, sheet) for suite in suites}
-    figures["first_waterfall"] = waterfall_panels(waterfalls[0], sheet) if waterfalls else {}
+    figures["first_waterfalls"] = [
+        (waterfall, figure)
+        for waterfall in sorted(waterfalls, key=_gap_of, reverse=True)
+        if (figure := next(iter(waterfall_panels(waterfall, sheet).values()), None)) is not None
+    ]
     for index, waterfall in enumerate(waterfalls):
         figures[f"waterfall-{index}"] = waterfall_panels(waterfall, sheet)
     for check in checks:
         figures[f"check-{check.suite}"] = check_panels(check, sheet)
     return figures, sheet.css()
+
+
+def _gap_of(waterfall: Waterfall) -> float:
+    return next(iter(waterfall.slices.values()))["gap"].estimate or 0.0
 
 
 def _heat_step(estimate: Estimate) -> int:

@@ -24,8 +24,8 @@ LARGEST = 1.5
 """Scales stop here in either direction: one absurd offer must not flatten every other curve."""
 MOST_LEADERS = 24
 """Own rows of the first chart; all are in the table below it."""
-_CHART_WIDTH = 520
-_STEPS_SIZE, _STEPS_MARGINS = (520, 216), Margins(100, 40, 40, 8)
+_CHART_WIDTH = 440
+_STEPS_SIZE, _STEPS_MARGINS = (440, 206), Margins(92, 40, 36, 8)
 _CURVE_SIZE, _CURVE_MARGINS = (320, 186), Margins(54, 38, 8, 8)
 
 

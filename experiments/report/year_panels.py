@@ -57,7 +57,7 @@ def answer_charts(answers: Answers, sheet: SvgSheet) -> dict[str, str]:
     agents = [path.label for path in answers.paths]
 
     def paths(size: tuple[int, int], columns: int) -> str:
-        rows = -(-(len(agents) + 2) // columns)
+        rows = -(-(len(agents) + 3) // columns)
         return sheet.draw(
             lambda ax: plot_paths(
                 ax,
@@ -67,8 +67,8 @@ def answer_charts(answers: Answers, sheet: SvgSheet) -> dict[str, str]:
                 columns=columns,
                 colors=PAGE_PALETTE,
             ),
-            size=(size[0], size[1] + 17 * rows),
-            margins=Margins(60, 26, 14, 8 + 17 * rows),
+            size=(size[0], size[1] + 19 * rows),
+            margins=Margins(60, 38, 14, 8 + 19 * rows),
             label=f"Assets by day: {ends}.",
         )
 

@@ -210,6 +210,56 @@ def test_unusable_and_lost_replies_are_named(browser, address):
         assert "HTTP 503" in page.locator("#episode").inner_text()
 
 
+def test_one_suite_and_one_agent_are_shown_at_a_time(browser, address):
+    with opened(browser, address) as page:
+        assert page.locator("[data-suite]:visible").count() == 2  # leaderboard and play of one suite
+        page.select_option("#choice select[name=suite]", label="published")
+        assert page.locator("[data-suite=suite-1]:visible").count() == 2
+        assert page.locator("[data-suite=suite-0]:visible").count() == 0
+        page.select_option("#choice select[name=agent]", "run-7")
+        chart = page.locator("[data-suite=suite-1] .chart.picked").first
+        front = chart.locator(".series.on").evaluate_all("marks => [...new Set(marks.map(one => one.dataset.series))]")
+        assert front == ["run-7"]
+
+
+def test_a_table_sorts_and_is_given_away(browser, address):
+    with opened(browser, address) as page:
+        table = page.locator("table.leaderboard:visible")
+        table.get_by_role("button", name="SE+", exact=True).click()
+        texts = table.locator("tbody tr td:nth-child(3)").all_inner_texts()
+        shown = [float(text.replace("−", "-")) for text in texts if text != "–"]
+        assert shown == sorted(shown, reverse=True)
+        with page.expect_download() as download:
+            table.locator("xpath=../following-sibling::button[1]").click()
+        text = download.value.path().read_text(encoding="utf-8")
+        assert text.splitlines()[0].startswith("Rank,Agent,SE+,")
+        assert "n = " in text
+
+
+def test_intervals_are_shown_on_request(browser, address):
+    with opened(browser, address) as page:
+        beside = "getComputedStyle(document.querySelector('.leaderboard data.e'), '::after').content"
+        assert page.evaluate(beside) == "none"
+        page.check("#choice input[name=full]")
+        assert "n = " in page.evaluate(beside)
+
+
+def test_a_told_negotiation_opens_and_has_an_address(browser, address):
+    with opened(browser, address) as page:
+        link = page.locator("a[data-episode]").first
+        link.click()
+        wanted = link.get_attribute("data-episode")
+        assert wanted in page.locator("#episode .about").inner_text()
+        target = page.locator("#episode .bar-top a").get_attribute("href")
+    with opened(browser, f"{address}{target}") as page:
+        assert wanted in page.locator("#episode .about").inner_text()
+
+
+def test_a_cut_table_says_so(browser, address):
+    with opened(browser, address, width=PHONE) as page:
+        assert page.locator(".scroll.cut:visible").count() > 0
+
+
 @pytest.mark.parametrize("width", [PHONE, 760, DESKTOP])
 def test_nothing_runs_off_the_side(browser, address, width):
     with opened(browser, address, width=width) as page:
