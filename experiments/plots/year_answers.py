@@ -63,7 +63,6 @@ def plot_paths(
     top = max((max(path.yuan, default=0.0) for path in (*paths, *filter(None, [reference]))), default=0.0)
     is_far = ceiling.bound is not None and not is_log and ceiling.bound > DISTANT * top > 0
     if is_far:
-        ax.set_ylim(top=1.15 * top / unit)
         ax.plot([], [], color=colors.ink, linewidth=1, label=f"bound: {(ceiling.bound or 0.0) / unit:,.0f}, above")
     elif ceiling.bound is not None:
         ax.axhline(ceiling.bound / unit, color=colors.ink, linewidth=1, label="bound")
@@ -75,6 +74,9 @@ def plot_paths(
         days = np.arange(1, len(path.yuan) + 1)
         style = {"color": colors.series[color], "linestyle": _LINES[turn % len(_LINES)], "linewidth": 2}
         ax.plot(days, np.array(path.yuan) / unit, label=chart_name(path.label), **style)  # type: ignore[arg-type]
+    if is_far:
+        lowest = min((min(path.yuan, default=0.0) for path in paths), default=0.0)
+        ax.set_ylim(1.05 * min(0.0, lowest) / unit, 1.15 * top / unit)
     if is_log:
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")

@@ -113,3 +113,14 @@ def test_wide_gaps_have_a_logarithmic_axis():
     assert len(own.lines) == 1  # the reference is there already
     bars = plot_parts(Figure().add_subplot(), {"x": {"a": 1000.0, "b": -500.0}}, agents=["w", "x"])
     assert [bar.get_width() for bar in bars.patches] == [1.0, -0.5]
+
+
+def test_a_bound_far_above_is_told_and_flattens_nothing():
+    from matplotlib.figure import Figure
+
+    paths = [AssetsPath("x", (100_000.0, 5_000.0, 120_000.0))]
+    ax = plot_paths(Figure().add_subplot(), paths, Ceiling(AssetsPath("best", (100_000.0, 140_000.0)), 2_400_000.0))
+    assert ax.get_ylim() == (0.0, pytest.approx(161.0))
+    assert "bound: 2,400, above" in [text.get_text() for text in ax.get_legend().get_texts()]
+    near = plot_paths(Figure().add_subplot(), paths, Ceiling(None, 300_000.0))
+    assert "bound" in [text.get_text() for text in near.get_legend().get_texts()]
