@@ -31,7 +31,7 @@ from terms.estimates import Estimate, cluster_sums, estimate_means
 from terms.intervals import FEW, normal_quantile
 
 THRESHOLD = 0.03
-LEAST_EXECUTION = 0.02
+LEAST_EXECUTION = 0.01
 STEADY_SPREAD = 1.3
 """Standard deviation over mean of an episode's loss: 0.4 to 1.3 for steady faults (``tests.bench.planted_faults``)."""
 DOCUMENTED_EPISODES = 24
