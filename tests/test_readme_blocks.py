@@ -27,6 +27,7 @@ REPLACED = (
     (r"notebooks/00_quickstart.py", str(ROOT / "notebooks" / "00_quickstart.py")),
     (r"^terms play .*", "true  # waits for a person"),
     (r"^export OPENROUTER_API_KEY=\.\.\.", "true  # no vendor is asked"),
+    (r"--budget-usd 2(?= |$)", "--budget-usd 20"),  # the bot is dear
     (r"openrouter:VENDOR/MODEL (?=.*--repeats 5)", "openai:shop/rule-based/40 --days 4 --base-url SERVER "),
     (r"--repeats 5 --workers 5", "--repeats 2 --workers 2"),
     (r"runs/year-openrouter-VENDOR-MODEL", "runs/year-openai-shop-rule-based-40"),

@@ -33,7 +33,7 @@ from experiments.stats.variance import variance_parts
 from terms.aliases import Floats
 from terms.columns import Columns
 from terms.estimates import Estimate, Ratio, estimate_mean, estimate_ratios
-from terms.intervals import normal_quantile
+from terms.intervals import normal_quantile, share_bounds
 from terms.metric_table import METRIC_BY_NAME
 from terms.records import EpisodeRecord
 from terms.types import Family, Regime
@@ -131,8 +131,9 @@ def _penalties(runs: Sequence[Run]) -> Iterator[FindingRow]:
         if len(values) >= FEWEST:
             over = f"over agents on {group[0].header.spec.label}"
             yield FindingRow(over, metric, estimate_mean(values), signed_rank_p(values))
-            above = float(np.mean(np.array(values) > 0))
-            yield FindingRow(over, f"{metric} above 0", Estimate(above, None, None, len(values)), sign_p(values))
+            above, num = float(np.mean(np.array(values) > 0)), len(values)
+            share = Estimate(above, *share_bounds(above, num), num)
+            yield FindingRow(over, f"{metric} above 0", share, sign_p(values))
 
 
 def signed_rank_p(values: Sequence[float]) -> float | None:
@@ -283,5 +284,6 @@ def _cost(runs: Sequence[Run]) -> Iterator[FindingRow]:
 def _cells(runs: Sequence[Run], metric: str) -> Iterator[FindingRow]:
     for run, regime, family in itertools.product(runs, Regime, Family):
         group = [record for record in run.records if (record.regime, record.family) == (regime, family)]
-        if group:
-            yield FindingRow(f"{_name(run)}, {regime.value}", family.value, _measured(group, metric))
+        value = _measured(group, metric)
+        if value.estimate is not None:
+            yield FindingRow(f"{_name(run)}, {regime.value}", family.value, value)
