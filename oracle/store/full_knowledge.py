@@ -21,10 +21,13 @@ Pays = Literal["oracle", "first-quote"]
 """Bids at the floor of every supplier, or takes the first quote of each talk."""
 
 
+_DAYS_BEYOND = 60
+
+
 class FullKnowledge:
     """See :class:`oracle.store.knowledge.MarketKnowledge`."""
 
-    trial_days = 6
+    trial_days = 15
 
     def __init__(self, world: World, rules: Rules, pays: Pays = "oracle") -> None:
         self._setting, self._pays = Setting(world, rules), pays
@@ -35,9 +38,8 @@ class FullKnowledge:
     def prepare(self, look: Ask, ask: Ask, first_date: dt.date) -> None:
         """Nothing is to be found out."""
 
-    @property
-    def last_day(self) -> int:
-        """Day on whose morning the year ends."""
+    def last_day(self, day: int) -> int:
+        """Return the day on whose morning the year ends."""
         return self._setting.last_day
 
     @property
@@ -62,17 +64,24 @@ class FullKnowledge:
 
     def demand_factor(self, kind: int, first_day: int, num_days: int) -> float:
         """Return the mean demand factor of the days, promotions left out."""
-        setting, days = self._setting, range(first_day, first_day + num_days)
+        return float(self._factors[kind, first_day : first_day + num_days].mean())
+
+    @cached_property
+    def _factors(self) -> FloatArray:
+        """Demand factors by store type and day, some days beyond the end of the year among them."""
+        setting, kinds = self._setting, range(len(self.kinds))
         weekend = setting.rules.weekend_factor
-        return float(
-            np.mean(
+        days = range(self._setting.last_day + _DAYS_BEYOND)
+        return np.array(
+            [
                 [
                     setting.season(kind, day)
                     * setting.event_factor(kind, day)
                     * (weekend if setting.is_weekend(day) else 1)
                     for day in days
                 ]
-            )
+                for kind in kinds
+            ]
         )
 
     @cached_property
@@ -128,6 +137,12 @@ class FullKnowledge:
                 bids = asked[row, mine].astype(np.int64)
                 found.append((Supply(world.suppliers[rows[row]].email, bids), mine))
         return found
+
+    def bid(self, email: str, product_id: str, standing_fen: int) -> int:
+        """Return the floor of the supplier."""
+        world, rules = self._setting.world, self._setting.rules
+        supplier, sku = world.supplier_index[email], world.skus.sku_id.index(product_id)
+        return min(standing_fen, pair_terms(world, rules, supplier, sku).reservation)
 
     def orders_left(self, sku: int) -> int:
         """Return how many more orders the suppliers of a SKU's category take."""

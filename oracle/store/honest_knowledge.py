@@ -8,6 +8,7 @@ given no world.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from commerce.demand import sub_cap_share
 from commerce.merchants.handover import Ask, pages_of
 from commerce.types import FloatArray, IntArray, PriceResponse, Size
 from oracle.store.demand_learning import DemandBelief, ShelfSales, first_belief
+from oracle.store.floor_guesses import FloorGuesses
 from oracle.store.knowledge import BuyingStyle, Shown, Supply
 from oracle.store.static_optimum import StoreCapacity
 from oracle.store.store_model import StoreModel
@@ -33,6 +35,7 @@ _DAILY_VALUE_FEN = {1: 10_000_000.0, 2: 6_000_000.0, 3: 4_000_000.0}
 _ORDERS = 12
 _PRESSES, _PRESSING_SHARE = 3, 0.1
 _TRIAL_FEN, _TRIAL_DAYS = 250_000.0, 25.0
+_OVER_GUESS, _UNHEARD = 1.02, 0.93
 _NEW = 0.08  # what a supplier without a proven delivery must be cheaper by
 
 
@@ -62,6 +65,7 @@ class HonestKnowledge:
         self._ordered: dict[int, tuple[_Card, int]] = {}
         self._sold_before: FloatArray = np.zeros(0)
         self._paid: dict[int, tuple[float, float]] = {}
+        self._floors = FloorGuesses()
 
     @property
     def product_ids(self) -> Sequence[str]:
@@ -73,10 +77,13 @@ class HonestKnowledge:
         """Names of the store types."""
         return [card["store_type"] for card in self._types]
 
-    @property
-    def last_day(self) -> int:
-        """Day on whose morning the year ends at the latest."""
-        return self._rules.num_days
+    def last_day(self, day: int) -> int:
+        """Return the last day, or one that a year with a drawn end outlasts as often as not."""
+        rules = self._rules
+        if rules.ending == "told":
+            return rules.num_days
+        first = max(day, int(rules.sure_share * rules.num_days))
+        return min(rules.num_days, first + round(math.log(2) / rules.end_hazard))
 
     def prepare(self, look: Ask, ask: Ask, first_date: dt.date) -> None:
         """Read the catalogue and the market's cards."""
@@ -194,6 +201,11 @@ class HonestKnowledge:
         most_fen = max(_TRIAL_FEN, _TRIAL_DAYS * float(self._pace[category]) if card.proven else 0.0)
         return [(Supply(card.email, bids, most_fen), np.arange(len(skus)))]
 
+    def bid(self, email: str, product_id: str, standing_fen: int) -> int:
+        """Return the floor that is guessed, or what lies a little below the standing price."""
+        guess = self._floors.of(email, product_id)
+        return min(standing_fen, max(1, round(_OVER_GUESS * guess if guess else _UNHEARD * standing_fen)))
+
     def _scout(self, category: int, sku: int) -> None:
         """Find the suppliers of a category and press all of them at once for one product."""
         ask = self._ask
@@ -226,6 +238,8 @@ class HonestKnowledge:
             card.orders += any("order" in outcome for outcome in reply["outcomes"])
             for outcome in reply["outcomes"]:
                 card.is_blocked |= outcome.get("code") == "members_only"
+                if outcome["decision"] in ("Offer", "Accept") and "sku_id" in outcome:
+                    self._floors.note(card.email, outcome)
                 self._learn_outcome(card, outcome)
 
     def _learn_outcome(self, card: _Card, outcome: Mapping[str, Any]) -> None:

@@ -60,9 +60,8 @@ class MarketKnowledge(Protocol):
     def kinds(self) -> Sequence[str]:
         """Names of the store types."""
 
-    @property
-    def last_day(self) -> int:
-        """Day on whose morning the year is expected to end."""
+    def last_day(self, day: int) -> int:
+        """Return the day on whose morning the year is expected to end, asked on ``day``."""
 
     def model(self, kind: int) -> StoreModel:
         """Return what is believed of a store type."""
@@ -78,6 +77,9 @@ class MarketKnowledge(Protocol):
 
     def supplies(self, skus: IntArray, units: FloatArray, most: int) -> list[tuple[Supply, IntArray]]:
         """Divide SKUs of one category among at most ``most`` suppliers; each comes with its places in ``skus``."""
+
+    def bid(self, email: str, product_id: str, standing_fen: int) -> int:
+        """Return what to bid, in fen, a supplier that has been pressed down to its standing price."""
 
     def orders_left(self, sku: int) -> int:
         """Return how many more orders the suppliers of a SKU's category are expected to take."""

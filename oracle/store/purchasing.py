@@ -7,7 +7,6 @@ some bids that it will not take come first; and what is left after some rounds w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -15,22 +14,31 @@ from commerce.merchants.handover import Ask
 from oracle.store.knowledge import BuyingStyle, MarketKnowledge
 
 MESSAGE_MINUTES = 30
-MOVES = 50
-ORDERS_A_PURCHASE = 2.5
-_WARM_UP, _BUYING, _HURRIED = 3, 4, 5  # messages
-_LOW_SHARE, _PRESSING_SHARE = 0.9, 0.15
+MOVES, SUPPLIERS = 50, 20  # of a message
+ORDERS_A_PURCHASE = 1.2
+_WARM_UP, _BUYING, _HURRIED = 3, 1, 2  # messages
+_LOW_SHARE, _PRESSING_SHARE = 0.97, 0.15
+_OVER_FLOOR = 1.04
 _MOST_OVER = 1.4
 PATIENT_MESSAGES = _WARM_UP + _BUYING
-_ENOUGH = 0.93  # of the value wanted of a supplier
 _NOTHING_FEN = 1
 
 
 class Wanted(NamedTuple):
-    """One SKU to buy: product, units and the bid in fen."""
+    """One SKU to buy: of whom, product, units and the bid in fen."""
 
+    email: str
     product_id: str
     units: int
     bid_fen: int
+
+
+class Purchase(NamedTuple):
+    """One purchase of one category: what it earns for each yuan it costs, and the most to spend in yuan."""
+
+    category: int
+    wanted: list[Wanted]
+    worth: float
 
 
 class MessageOutcome(NamedTuple):
@@ -56,49 +64,58 @@ class Purchaser:
         return sum(cost for _, _, cost in self._open.values())
 
     def buy(
-        self, email: str, wanted: list[Wanted], budget: float, minutes_left: Callable[[], int], *, is_patient: bool
+        self, purchases: list[Purchase], budget: float, minutes_left: Callable[[], int], *, is_patient: bool
     ) -> None:
-        """Buy of one supplier what the budget in yuan allows while the day lasts; patiently where there is time."""
-        total, style = sum(row.units * row.bid_fen for row in wanted), self._knowledge.style
-        for start in range(0, len(wanted), MOVES):
-            rows, num_turns = _affordable(wanted[start : start + MOVES], budget), _HURRIED
-            if style is BuyingStyle.COUNTERS:
-                budget -= self._press(email, rows, budget)
-                continue
-            if style is BuyingStyle.QUOTES:
-                quotes = self._say(email, [row._replace(bid_fen=_NOTHING_FEN) for row in rows]).quotes
-                rows = [row._replace(bid_fen=quotes.get(row.product_id, row.bid_fen)) for row in rows]
-                rows = _affordable(rows, budget)
-            elif is_patient and minutes_left() > PATIENT_MESSAGES * MESSAGE_MINUTES:
-                num_turns = _BUYING
-                for _ in range(_WARM_UP):
-                    self._say(email, _lowered(rows, _LOW_SHARE))
-            for turn in range(num_turns):
-                left = sum(row.units * row.bid_fen for row in rows)
-                if not rows or minutes_left() <= MESSAGE_MINUTES or (turn and left < (1 - _ENOUGH) * total):
-                    break
-                taken = self._say(email, rows).taken
-                budget -= sum(taken.values())
-                rows = [row for row in rows if row.product_id not in taken]
+        """Buy what the budget in yuan allows while the day lasts; patiently where there is time.
 
-    def _press(self, email: str, rows: list[Wanted], budget: float) -> float:
-        """Press with low bids, then accept the standing prices that are not far from what was expected."""
+        The purchases fit into one message: each is of another category.
+        """
+        rows = _affordable([row for purchase in purchases for row in purchase.wanted], budget)
+        style, num_turns = self._knowledge.style, _HURRIED
+        if style is BuyingStyle.COUNTERS:
+            self._press(rows, budget)
+            return
+        if style is BuyingStyle.QUOTES:
+            quotes = self._say([row._replace(bid_fen=_NOTHING_FEN) for row in rows]).quotes
+            rows = _affordable([row._replace(bid_fen=quotes.get(row.product_id, row.bid_fen)) for row in rows], budget)
+        elif is_patient and minutes_left() > PATIENT_MESSAGES * MESSAGE_MINUTES:
+            standing: dict[str, int] = {}
+            num_turns = _BUYING
+            for _ in range(_WARM_UP):
+                standing |= self._say(_lowered(rows, _LOW_SHARE)).standing
+            rows = [row._replace(bid_fen=_raised(row.bid_fen, standing.get(row.product_id))) for row in rows]
+        for _ in range(num_turns):
+            if minutes_left() <= MESSAGE_MINUTES:
+                break
+            taken = self._say(_affordable(rows, budget)).taken
+            budget -= sum(taken.values())
+            rows = [row for row in rows if row.product_id not in taken]
+
+    def _press(self, rows: list[Wanted], budget: float) -> None:
+        """Press with low bids, bid the floor guessed then, and accept standing prices that are not far above."""
         standing: dict[str, int] = {}
-        spent = 0.0
         for _ in range(_WARM_UP):
-            said = self._say(email, _lowered(rows, _PRESSING_SHARE))
+            said = self._say(_lowered(rows, _PRESSING_SHARE))
             standing |= said.standing
-            spent += sum(said.taken.values())
+            budget -= sum(said.taken.values())
             rows = [row for row in rows if row.product_id not in said.taken]
+        heard = [row for row in rows if row.product_id in standing]
+        bids = [
+            row._replace(bid_fen=self._knowledge.bid(row.email, row.product_id, standing[row.product_id]))
+            for row in heard
+        ]
+        said = self._say(_affordable(bids, budget))
+        standing |= said.standing
+        budget -= sum(said.taken.values())
         good = [
             row._replace(bid_fen=standing[row.product_id])
-            for row in rows
-            if standing.get(row.product_id, math.inf) <= _MOST_OVER * row.bid_fen
+            for row in heard
+            if row.product_id not in said.taken and standing[row.product_id] <= _MOST_OVER * row.bid_fen
         ]
-        return spent + sum(self._say(email, _affordable(good, budget - spent), action="accept").taken.values())
+        self._say(_affordable(good, budget), action="accept")
 
-    def _say(self, email: str, rows: list[Wanted], action: str = "offer") -> MessageOutcome:
-        """Send one message."""
+    def _say(self, rows: list[Wanted], action: str = "offer") -> MessageOutcome:
+        """Send one message to all suppliers of the rows; each answers what it sells."""
         said = MessageOutcome({}, {}, {})
         if not rows:
             return said
@@ -106,7 +123,7 @@ class Purchaser:
             {"action": action, "sku_id": row.product_id, "price": row.bid_fen / 100, "quantity": row.units}
             for row in rows
         ]
-        data = self._ask("chatbox", uids=[email], actions=moves)
+        data = self._ask("chatbox", uids=list(dict.fromkeys(row.email for row in rows)), actions=moves)
         self.bank = data.get("bank_balance", self.bank)
         self._knowledge.learn_talk(data.get("replies", []))
         for reply in data.get("replies", []):
@@ -137,6 +154,12 @@ def _lowered(rows: list[Wanted], share: float) -> list[Wanted]:
     return [row._replace(bid_fen=max(_NOTHING_FEN, int(share * row.bid_fen))) for row in rows]
 
 
+def _raised(bid_fen: int, standing_fen: int | None) -> int:
+    """Return a bid a little above a floor, or the standing price if it is lower."""
+    raised = int(_OVER_FLOOR * bid_fen)
+    return raised if standing_fen is None else max(bid_fen, min(raised, standing_fen))
+
+
 def _affordable(rows: list[Wanted], budget: float) -> list[Wanted]:
     """Return what of ``rows`` the budget in yuan covers, in their order."""
     left, chosen = int(100 * budget), []
@@ -145,4 +168,16 @@ def _affordable(rows: list[Wanted], budget: float) -> list[Wanted]:
         if units > 0:
             left -= units * row.bid_fen
             chosen.append(row._replace(units=units))
+    return chosen
+
+
+def next_message(waiting: list[Purchase]) -> list[Purchase]:
+    """Take from ``waiting`` what goes into the next message: the first, and after it whatever fits in beside it."""
+    chosen: list[Purchase] = []
+    for purchase in waiting:
+        num = sum(len(row.wanted) for row in chosen)
+        is_alone = all(purchase.category != row.category for row in chosen)
+        if is_alone and num + len(purchase.wanted) <= MOVES and len(chosen) < SUPPLIERS:
+            chosen.append(purchase)
+    waiting[:] = [purchase for purchase in waiting if purchase not in chosen]
     return chosen

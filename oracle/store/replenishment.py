@@ -1,8 +1,9 @@
 r"""What to buy, of whom, in which order.
 
-A category is bought when a share of its stock is lacking, by what it would earn, and then up to its level: the sales of
-``T`` days, in stock and on order. Suppliers retire after some orders, so ``T`` grows where those left would not last
-to the end of the year, and where more are left than are needed, a purchase is divided among several suppliers.
+Every category is bought from time to time, ``g`` days apart: often while capital is scarce, and else so seldom that the
+orders that its suppliers take last to the end of the year. A purchase fills stock and what is on order up to the sales
+of ``LEAD_DAYS + g`` days, and some more where capital is not scarce; where more orders are left than are needed, it is
+divided among several suppliers.
 """
 
 from __future__ import annotations
@@ -13,22 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from commerce.types import FloatArray, IntArray
-from oracle.store.assortment import AssortmentPlan, cover_days
 from oracle.store.knowledge import MarketKnowledge
-from oracle.store.purchasing import MOVES, ORDERS_A_PURCHASE, Wanted
+from oracle.store.purchasing import MOVES, ORDERS_A_PURCHASE, Purchase, Wanted
+from oracle.store.store_plan import LEAD_DAYS, AssortmentPlan
 
-LEAD_DAYS = 8
-_LACKING = 0.35
-_MOST_DAYS, _MOST_SUPPLIERS = 75.0, 3
-
-
-class Purchase(NamedTuple):
-    """One purchase: whom to ask for what, what it earns for each yuan it costs, and the most to spend in yuan."""
-
-    email: str
-    wanted: list[Wanted]
-    worth: float
-    most: float
+_SCARCE, _HURRY = 0.02, 0.6
+_SHORTEST_GAP, _LONGEST_GAP = 3.0, 20.0
+_SAFETY_DAYS = 5.0
+_MOST_SUPPLIERS = 3
+_LACKING = 0.8  # of what is sold between two purchases
 
 
 class Stock(NamedTuple):
@@ -47,48 +41,70 @@ def purchases(
 ) -> list[Purchase]:
     """Return what to buy, the most profitable for its cost first; one can still sell for ``days_left`` days."""
     found: list[Purchase] = []
-    if days_left <= LEAD_DAYS:
+    if days_left < LEAD_DAYS:
         return found
     for kind, plan in plans.items():
         model = knowledge.model(kind)
         for category in range(len(model.capacity.categories)):
             places = np.flatnonzero((model.category == category) & plan.listed)
-            if len(places):
-                orders_left = knowledge.orders_left(int(model.skus[places[0]]))
-                num_days, most = _horizon(len(places), orders_left, capital_price, days_left)
-                target = plan.units[places] * min(num_days, 0.9 * (days_left - LEAD_DAYS) + LEAD_DAYS)
-                if num_days < days_left - LEAD_DAYS:
+            orders_left = knowledge.orders_left(int(model.skus[places[0]])) if len(places) else 0
+            if orders_left:
+                rhythm = _rhythm(ORDERS_A_PURCHASE * days_left / orders_left, capital_price)
+                target = plan.units[places] * min(rhythm.cover, days_left)
+                if rhythm.cover < days_left:
                     target = np.maximum(1.0, target)
-                if most:
-                    found += _of_category(knowledge, model.skus[places], plan.margin[places], target, stock, most)
+                found += _of_category(knowledge, model.skus[places], plan.margin[places], target, stock, rhythm)
     return sorted(found, key=lambda purchase: -purchase.worth)
 
 
-def _horizon(num_skus: int, orders_left: int, capital_price: float, days_left: int) -> tuple[float, int]:
-    """Return the days of sales to hold, and the most suppliers to divide a purchase among; 0 where none is left."""
-    if orders_left == 0:
-        return 0.0, 0
-    a_purchase = ORDERS_A_PURCHASE * -(-num_skus // MOVES)
-    spaced = a_purchase * days_left / orders_left / _LACKING  # as far apart as makes the orders last
-    num_days = float(np.clip(spaced, cover_days(capital_price), _MOST_DAYS))
-    return num_days, int(np.clip(num_days / spaced, 1, _MOST_SUPPLIERS))
+class _Rhythm(NamedTuple):
+    """How often a category is bought.
+
+    Attributes
+    ----------
+    cover
+        Days of sales that stock and orders are filled up to.
+    lacking
+        Share of that which is lacking when it is time.
+    most
+        Most suppliers to divide a purchase among.
+    """
+
+    cover: float
+    lacking: float
+    most: int
+
+
+def _rhythm(lasting: float, capital_price: float) -> _Rhythm:
+    """Return how to buy where the orders last when purchases of one supplier are ``lasting`` days apart."""
+    is_scarce = capital_price >= _SCARCE
+    gap = float(np.clip(lasting * (_HURRY if is_scarce else 1.0), _SHORTEST_GAP, _LONGEST_GAP))
+    cover = LEAD_DAYS + gap + (0.0 if is_scarce else _SAFETY_DAYS)
+    return _Rhythm(cover, _LACKING * gap / (LEAD_DAYS + gap), int(np.clip(gap / lasting, 1, _MOST_SUPPLIERS)))
 
 
 def _of_category(
-    knowledge: MarketKnowledge, skus: IntArray, earns: FloatArray, target: FloatArray, stock: Stock, most: int
+    knowledge: MarketKnowledge, skus: IntArray, earns: FloatArray, target: FloatArray, stock: Stock, rhythm: _Rhythm
 ) -> list[Purchase]:
     """Return what to buy of one category, if enough is lacking, divided among its cheapest suppliers."""
     need = np.maximum(0, np.rint(target) - stock.on_hand[skus] - stock.on_order[skus])
-    if not need.any() or need @ earns < _LACKING * (target @ earns):
+    if not need.any() or need @ earns < rhythm.lacking * (target @ earns):
         return []
     chosen = np.flatnonzero(need)
     found = []
-    for supply, mine in knowledge.supplies(skus[chosen], need[chosen], most):
+    for supply, mine in knowledge.supplies(skus[chosen], need[chosen], rhythm.most):
         rows = chosen[mine]
         wanted = [
-            Wanted(knowledge.product_ids[skus[rows[k]]], int(need[rows[k]]), int(supply.bids[k]))
-            for k in np.argsort(-earns[rows] / supply.bids, kind="stable").tolist()
+            Wanted(supply.email, knowledge.product_ids[skus[rows[k]]], int(need[rows[k]]), int(supply.bids[k]))
+            for k in np.argsort(-earns[rows] * need[rows], kind="stable")[:MOVES].tolist()
         ]
+        wanted = _within(wanted, supply.most_fen)
         worth = float((earns[rows] @ need[rows]) / (supply.bids @ need[rows]))
-        found.append(Purchase(supply.email, wanted, worth, supply.most_fen / 100))
+        found.append(Purchase(int(skus[0]), wanted, worth))
     return found
+
+
+def _within(wanted: list[Wanted], most_fen: float) -> list[Wanted]:
+    """Return the first of ``wanted`` that together cost no more than ``most_fen``."""
+    spent = np.cumsum([row.units * row.bid_fen for row in wanted])
+    return wanted[: max(1, int((spent <= most_fen).sum()))]

@@ -93,12 +93,16 @@ class StoreModel:
         return np.asarray(self.base[places] * response)
 
     @cached_property
+    def by_speed(self) -> tuple[Earnings, ...]:
+        """What a unit brings, by the row of the speed it is shipped at."""
+        return tuple(self._shipped(speed) for speed in range(len(self.rules.speed_cost)))
+
+    @property
     def earnings(self) -> Earnings:
         """What a unit brings, shipped at standard speed."""
-        return self.shipped(1)
+        return self.by_speed[1]
 
-    def shipped(self, speed: int) -> Earnings:
-        """Return what a unit brings, shipped at a speed (its row in the rules)."""
+    def _shipped(self, speed: int) -> Earnings:
         rules, cap = self.rules, self.rules.return_cap
         factor = price_return_factor(self.price / self.reference[:, None], rules)
         returned = np.minimum(cap, np.minimum(cap, self.returns[:, None] * factor) * rules.speed_returns[speed])
