@@ -199,7 +199,9 @@ def test_the_batch_pays_every_move_and_starts_again_with_a_value():
         np.testing.assert_allclose(total[done], (earned - first)[done], atol=1e-9)
         alive &= ~ended
     _, _, _, _, info = envs.step(np.ones(n, int))
-    np.testing.assert_array_equal(info["value"][info["value"] > 0], first[info["value"] > 0])
+    # The scenarios are played in turn, so a place begins another one, which has the value it had at the start.
+    assert ended.any()
+    assert np.isin(info["value"][ended], first).all()
     envs.reset(seed=1)
     with pytest.raises(ValueError, match="credit='exact' was told"):
         envs.reset(options={"scenarios": terms.fresh_suite(1_000_005, ["overlap"], ["adversarial"], 1)})
