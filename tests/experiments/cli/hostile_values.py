@@ -153,6 +153,9 @@ ARGUMENTS = {
     "match": ("patient", "conceder"),
     "tournament": ("patient", "conceder"),
     "report": ("run",),
+    "runs": ("run",),
+    "view": ("run",),
+    "findings": ("run", "other"),
     "branch": ("run",),
     "compare": ("run", "other"),
     "order": ("run",),
@@ -174,7 +177,9 @@ def _case(command: str, param: Any, value: str) -> HostileValue | None:
         given.setdefault("--base-url", "http://127.0.0.1:9/v1")
     if param.param_type_name == "argument":
         place = 1 if param.name in ("episode", "second") else 0
-        places[place] = value
+        places[place : place + 1] = [value]
+        if command == "decompose":
+            given.clear()  # its agent is that of the run
         if value.startswith("-"):
             return None  # an option, and not this argument
     else:

@@ -47,6 +47,7 @@ WORK = (
     "experiments.players.local.serve_forever",
     "experiments.players.local.LocalServer",
     "experiments.serving.server.serve_http",
+    "experiments.viewing.live_page.shown_page",
     "experiments.serving.worlds.Worlds.warm_up",
     "experiments.serving.worlds.find_or_draw_seed",
     "commerce.world.generate_world",

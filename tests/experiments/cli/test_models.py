@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -266,7 +267,7 @@ class TestRows:
         diagnose("run")
         terms("report", "run")
         html = page()
-        assert "Belief error of openai:bot: round 1 0." in html
+        assert re.search(r"Belief error on [^:<]+: openai:bot: round 1 0\.", html)
 
 
 def narrate(messages):

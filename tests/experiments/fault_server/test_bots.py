@@ -15,7 +15,7 @@ from experiments.fault_server.bots import Shops
 from tests.commerce.builders import default_world
 from tests.experiments.folders import REPOSITORY
 
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+GUIDE = (REPOSITORY / "notebooks" / "store.md").read_text(encoding="utf-8")
 TOOLS = [{"type": "function"}]
 START = [{"role": "system", "content": "rules"}, {"role": "user", "content": "begin"}]
 
@@ -45,9 +45,9 @@ def play(shops, num_turns, year, key="run/7"):
     return made
 
 
-def test_the_shop_of_the_readme_negotiates():
+def test_the_shop_of_the_guide_negotiates():
     """A shorter year ends before goods ordered in it would arrive, so that nobody would buy anything."""
-    (model, days) = re.search(r"(shop/[a-z-]+/(\d+))", README).groups()
+    (model, days) = re.search(r"(shop/[a-z-]+/(\d+))", GUIDE).groups()
     year, shops, turns = Year(default_world(), PAPER.model_copy(update={"num_days": int(days)})), Shops(), []
     for turn in range(200):
         (call,) = asked(shops, [*START, *turns], turn=turn, model=model).tool_calls

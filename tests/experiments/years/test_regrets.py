@@ -59,12 +59,12 @@ def test_a_year_in_memory_and_in_processes_has_the_ledger_of_its_folder(folder):
 
 
 def test_the_reference_against_itself_lost_nothing():
-    _, regret, _ = ledger_of(played("first-quote"), "first-quote", "first-quote")
+    regret = ledger_of(played("first-quote"), "first-quote", "first-quote").regret
     assert [row[1:] for row in regret.rows] == [(0, 0, 0)] * 6
 
 
 def test_the_reference_may_be_the_year_in_a_folder(folder, tmp_path):
-    _, regret, _ = ledger_of(played("rule-based"), "again", str(folder))
+    regret = ledger_of(played("rule-based"), "again", str(folder)).regret
     assert (regret.agent, regret.reference, regret.gap_fen) == ("again", "rule-based", 0)
     run_year(tmp_path / "other", YearSpec(num_days=2), "idle")
     with pytest.raises(ValueError, match="another world or by other rules"):
