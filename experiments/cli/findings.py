@@ -22,18 +22,16 @@ def findings(
     as_json: options.AsJson = False,
 ) -> None:
     """Cue and inference penalties, what the posterior closes, style, suites, ablations, voices, surplus a dollar."""
-    from experiments.comparing.findings import find_all
+    from experiments.comparing.findings import find_all, read_closed_gap
     from experiments.engine.run import load_run
     from experiments.episodes.suite_task import EPISODES
-    from experiments.storage.files import read_given
     from terms.metric_table import METRIC_BY_NAME
-    from terms.strict_json import strict_loads
 
     if metric not in METRIC_BY_NAME:
         raise ValueError(f"metric={metric!r}, allowed are {', '.join(METRIC_BY_NAME)}")
     loaded = [load_run(EPISODES, folder) for folder in runs]
     note_gaps(loaded)
-    found = find_all(loaded, [strict_loads(read_given(path)) for path in decomposition or ()], metric)
+    found = find_all(loaded, [read_closed_gap(path) for path in decomposition or ()], metric)
     if as_json:
         out(json.dumps([one.to_json_object() for one in found], allow_nan=False))
         return

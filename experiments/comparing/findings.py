@@ -18,9 +18,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel
 
 from experiments.comparing.suite_geometry import geometry_rows
 from experiments.episodes.config import SUITE
@@ -30,12 +32,15 @@ from experiments.players.costing import episode_bills
 from experiments.stats.numerals import interval_text, number_text
 from experiments.stats.paired import compare_outcomes, scenario_outcomes
 from experiments.stats.variance import variance_parts
+from experiments.storage.files import read_given
+from experiments.storage.journal import errors_in_words
 from terms.aliases import Floats
 from terms.columns import Columns
 from terms.estimates import Estimate, Ratio, estimate_mean, estimate_ratios
 from terms.intervals import normal_quantile, share_bounds
 from terms.metric_table import METRIC_BY_NAME
 from terms.records import EpisodeRecord
+from terms.strict_json import strict_loads
 from terms.types import Family, Regime
 
 PENALTY_METRICS = ("alpha_cue", "alpha_inf")
@@ -84,7 +89,7 @@ class PaperFinding(NamedTuple):
 
 
 def find_all(
-    runs: Sequence[Run], decompositions: Sequence[Mapping[str, Any]] = (), metric: str = "se_plus"
+    runs: Sequence[Run], decompositions: Sequence[ClosedGap] = (), metric: str = "se_plus"
 ) -> list[PaperFinding]:
     """Return every finding that ``runs`` and stored decompositions allow; the others say what they would need."""
     made: tuple[tuple[str, str, Callable[[], Iterator[FindingRow]], str], ...] = (
@@ -152,11 +157,33 @@ def sign_p(values: Sequence[float]) -> float | None:
     return None if num == 0 else float(binomtest(int((signs > 0).sum()), num).pvalue)
 
 
-def _posterior(decompositions: Sequence[Mapping[str, Any]]) -> Iterator[FindingRow]:
+class ClosedGap(BaseModel):
+    """What is taken of the file of a decomposition; the file has more."""
+
+    agent: str
+    suite: str
+    closed_by_posterior: Estimate | None = None
+
+
+def read_closed_gap(path: Path) -> ClosedGap:
+    """Read which share of a gap the posterior closed from what ``terms decompose --out`` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is no decomposition.
+    """
+    try:
+        return ClosedGap.model_validate(strict_loads(read_given(path)))
+    except ValueError as error:
+        words = errors_in_words(error)
+        raise ValueError(f"decomposition={str(path)!r} is not what terms decompose --out writes: {words}") from error
+
+
+def _posterior(decompositions: Sequence[ClosedGap]) -> Iterator[FindingRow]:
     for found in decompositions:
-        share = found.get("closed_by_posterior")
-        if share is not None:
-            yield FindingRow(f"{found['agent']} on {found['suite']}", "share of the gap", Estimate(**share))
+        if found.closed_by_posterior is not None:
+            yield FindingRow(f"{found.agent} on {found.suite}", "share of the gap", found.closed_by_posterior)
 
 
 def _style(runs: Sequence[Run]) -> Iterator[FindingRow]:

@@ -174,7 +174,7 @@ class Forecast(NamedTuple):
         """Return the forecast with minutes, for calls of that length, ``at_once`` in flight."""
         if seconds_per_call is None:
             return self
-        return self._replace(minutes=self.calls * seconds_per_call / at_once / 60)
+        return self._replace(minutes=self.calls * seconds_per_call / max(1, min(at_once, self.calls)) / 60)
 
     def in_words(self) -> str:
         """Return the forecast as a line."""

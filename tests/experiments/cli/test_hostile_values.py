@@ -44,6 +44,7 @@ WORK = (
     "experiments.cli.year.run_agent_years",
     "experiments.episodes.money_fit.play_sweeps",
     "experiments.players.probing.probe",
+    "experiments.players.served.list_served",
     "experiments.players.local.serve_forever",
     "experiments.players.local.LocalServer",
     "experiments.serving.server.serve_http",
