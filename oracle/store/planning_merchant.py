@@ -45,7 +45,7 @@ _RENT_SHARE, _RENT_DAYS = 0.25, 60  # of what there is may go to rent in so many
 _BUYING_MINUTES = 400  # of a day
 _FIRST_PRICE = CAPITAL_PRICES[24]
 _DEAR_MONEY = 0.01
-_SHORT_WAIT, _STORING_DAYS = 5.0, 120.0
+_SHORT_WAIT, _UNWANTED = 4.0, 0.5  # days; what an unlisted unit is worth of its cost
 _LEAST_BUDGET, _MATURE = 100.0, 0.87
 _AHEAD, _REPUTATION_DAYS = 10, 150
 _GAP = 6.0
@@ -213,8 +213,7 @@ class _Planner:
         places = np.flatnonzero(on_hand > 0)
         if len(places):
             cost, available = costs[model.skus[places]], on_hand[places].astype(np.float64)
-            storing = _STORING_DAYS * model.storage[places]  # of what is not wanted any more
-            worth = np.where(plan.listed[places] & np.isfinite(cost), cost, -storing)
+            worth = np.where(np.isfinite(cost), cost, 0.0) * np.where(plan.listed[places], 1.0, _UNWANTED)
             num_days = np.where(is_coming[places], _SHORT_WAIT, LEAD_DAYS + 2.0)
             if days_left <= LEAD_DAYS + 2:  # nothing comes after it, and what is left is worth nothing
                 worth, num_days = np.zeros(len(places)), np.full(len(places), float(days_left))
