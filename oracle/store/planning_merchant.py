@@ -164,9 +164,10 @@ class _Planner:
         num = min(self._rules.max_open_stores, max(1, int(_RENT_SHARE * wealth / (_RENT_DAYS * rent))))
         best = sorted(values, key=lambda kind: -values[kind])[:num]
         chosen = [kind for kind in best if values[kind] > 0] or best[:1]
-        for kind in [kind for kind in stores if kind not in chosen]:
+        leaving = sorted((kind for kind in stores if kind not in chosen), key=lambda kind: values[kind])
+        for kind in leaving[:1]:  # one at a time: what is believed of a store never tried is easily too good
             self._ask("close_store", store_id=stores.pop(kind), liquidate=True)
-        for kind in [kind for kind in chosen if kind not in stores]:
+        for kind in [kind for kind in chosen if kind not in stores][: max(0, num - len(stores))]:
             name = self._knowledge.kinds[kind]
             data = self._ask("open_store", store_type=name, store_name=name)
             if "store_id" in data:
