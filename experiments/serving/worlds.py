@@ -84,7 +84,8 @@ class Worlds:
     def close(self) -> None:
         """End the processes."""
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            # Not waited for, the pool could close its pipes while the interpreter, as it ends, still writes to them.
+            self._pool.shutdown(cancel_futures=True)
 
     def _build(self, spec: YearSpec) -> Future[World]:
         if self._pool is not None:
